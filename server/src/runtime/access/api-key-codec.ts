@@ -1,17 +1,17 @@
-/** API keys between their stored form, their text and what clients see. */
+/** Converts API keys between their stored form, their text and the client view. */
 import { hashOf } from '../../base/ids.js';
 import type { ResourceRecord } from '../../store/records/resources.js';
 import type { ApiKeyView } from './api-key-types.js';
 
 /** The text of a stored key; its id is the name of the resource. */
 export interface StoredApiKey extends Omit<ApiKeyView, 'id'> {
-  /** Of the secret, which is random: nobody finds it by trying. */
+  /** The hash of the secret, which is random and too long to be guessed. */
   readonly secretHash: string;
 }
 
 const TEXT = /^sw_([a-z0-9]{8,64})_([\w-]{43})$/;
 
-/** Whether a bearer token claims to be an API key. */
+/** True if a bearer token has the form of an API key. */
 export function isApiKey(bearer: string): boolean {
   return bearer.startsWith('sw_');
 }
@@ -20,7 +20,7 @@ export function writeKeyText(id: string, secret: string): string {
   return `sw_${id}_${secret}`;
 }
 
-/** Null for text that is no key of a server. */
+/** Null for text that isn't an API key. */
 export function readKeyText(
   text: string,
 ): { readonly id: string; readonly secretHash: string } | null {

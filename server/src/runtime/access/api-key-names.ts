@@ -1,20 +1,20 @@
 /**
- * One key for each name, on all nodes: the audit log says who did something by the name of the key.
+ * One key per name on all nodes, because the audit log identifies callers by key name.
  *
- *  AK5 Before a key is stored, its name is taken for its id; after that, it is confirmed by a compare-and-set. Others may take the
- *      name over only while there is no key with the id, and then the confirmation fails. So of any number of concurrent callers with one
- *      name, at most one gets a key, and no name is lost when a node dies between.
+ *  AK5 Before a key is stored, its name is reserved for the key's id; afterwards, it is confirmed by a compare-and-set. Another
+ *      key may take over the name only while no key has the id, and then the confirmation fails. So of any number of concurrent
+ *      callers with one name, at most one gets a key, and no name is lost if a node dies in between.
  */
 import { hashOf } from '../../base/ids.js';
 import type { Store } from '../../store/store.js';
 import type { ResourceRecord } from '../../store/records/resources.js';
 
 const KIND = 'api-key-name';
-/** Each failure means that somebody else has taken the name meanwhile. */
+/** Each failure means that another key has taken the name in the meantime. */
 const ATTEMPTS_MAX = 5;
 
 export interface TakenName {
-  /** After the key was stored. False: somebody else has the name now. */
+  /** Called after the key was stored. False: another key has the name now. */
   confirm(): Promise<boolean>;
 }
 
@@ -25,7 +25,7 @@ export class ApiKeyNames {
     this.#store = store;
   }
 
-  /** @param keyId of the key that is to have the name @returns null if another key has it */
+  /** @param keyId the key to reserve the name for @returns null if another key has it */
   async take(name: string, keyId: string): Promise<TakenName | null> {
     const resource = hashOf(name);
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
@@ -47,7 +47,7 @@ export class ApiKeyNames {
     return null;
   }
 
-  /** After the key was removed: the note may be removed, too, unless somebody takes the name before. */
+  /** Called after the key was removed: removes the reservation, unless another key has taken the name. */
   async release(name: string, keyId: string, now: number): Promise<void> {
     const known = await this.#store.getResource(KIND, hashOf(name));
     if (known?.body !== keyId) return;

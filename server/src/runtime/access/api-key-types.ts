@@ -3,27 +3,27 @@
 export interface ApiKeyRequest {
   readonly name: string;
   readonly scopes: readonly string[];
-  /** Null: it does not expire by itself. */
+  /** Null: it doesn't expire. */
   readonly expiresAt: number | null;
   readonly actor: string;
 }
 
 export interface ApiKeyView {
   readonly id: string;
-  /** Unique among the keys that exist. */
+  /** Unique among existing keys. */
   readonly name: string;
   readonly scopes: readonly string[];
   readonly createdBy: string;
   readonly createdAt: number;
   readonly expiresAt: number | null;
-  /** To the minute, roughly; null: never. */
+  /** Approximate, to the minute; null: never. */
   readonly lastUsedAt: number | null;
 }
 
-/** Of a key that somebody has used. */
+/** The state of a key that a caller has used. */
 export type ApiKeyState = 'Active' | 'Expired' | 'Removed';
 
 export interface CreatedApiKey extends ApiKeyView {
-  /** The only time that it is shown. */
+  /** The key is shown only here. */
   readonly key: string;
 }

@@ -1,9 +1,9 @@
 /**
  * Verifies API keys.
  *
- *  AK1 What is known of a key is used for half a second from the moment at which the store was asked. So no node accepts a key
- *      a second after it was removed, and many calls with one key cost two reads a second.
- *  AK2 If the store does not answer, a key that is not known is neither accepted nor rejected.
+ *  AK1 A key's state is cached for half a second from the start of its read. So no node accepts a key one second after its
+ *      removal, and many calls with one key cost two reads per second.
+ *  AK2 If the store doesn't respond, an unknown key is neither accepted nor rejected.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -16,7 +16,7 @@ import { readApiKey, readKeyText, writeApiKey, type StoredApiKey } from './api-k
 
 const KNOWN_MS = 500;
 const KNOWN_MAX = 10_000;
-/** How exactly the last use of a key is noted. */
+/** Precision of a key's last use. */
 const USE_NOTED_MS = 60_000;
 
 export interface ApiKeyVerifierOptions {
@@ -33,7 +33,7 @@ interface Lookup {
 export class ApiKeyVerifier {
   readonly #options: ApiKeyVerifierOptions;
   readonly #lookups = new LRUCache<string, Lookup>({ max: KNOWN_MAX });
-  /** When the use of a key was last noted by this node. */
+  /** When this node last recorded the use of a key. */
   readonly #noted = new LRUCache<string, number>({ max: KNOWN_MAX });
 
   constructor(options: ApiKeyVerifierOptions) {
@@ -53,7 +53,7 @@ export class ApiKeyVerifier {
     return key;
   }
 
-  /** As it was at most half a second ago. @throws StoreUnavailableError */
+  /** The state of a key, at most half a second old. @throws StoreUnavailableError */
   async stateOf(id: string): Promise<ApiKeyState> {
     const record = await this.#find(id);
     if (record === null) return 'Removed';
@@ -61,13 +61,13 @@ export class ApiKeyVerifier {
     return expiresAt !== null && expiresAt <= this.#options.clock.now() ? 'Expired' : 'Active';
   }
 
-  /** The key was removed by this node. */
+  /** Drops a key that this node has removed. */
   forget(id: string): void {
     this.#lookups.delete(id);
   }
 
   #find(id: string): Promise<ResourceRecord | null> {
-    // Not the clock of the machine, which may be set back.
+    // A monotonic clock: the machine's clock may be set back.
     const now = performance.now();
     const known = this.#lookups.get(id);
     if (known !== undefined && now - known.askedAt < KNOWN_MS) return known.found;
@@ -77,7 +77,7 @@ export class ApiKeyVerifier {
     return found;
   }
 
-  /** Compare-and-set, so that a key that was removed stays so; who loses leaves it to the others. */
+  /** A compare-and-set, so that a removed key stays removed. If it fails, another node has recorded the use. */
   #noteUse(record: ResourceRecord, key: StoredApiKey, now: number): void {
     const { logger, store } = this.#options;
     const before = Math.max(key.lastUsedAt ?? 0, this.#noted.get(record.name) ?? 0);

@@ -19,7 +19,7 @@ export interface ApiKeysOptions {
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'newId' | 'newSecret'>;
   readonly logger: Logger;
-  /** On this node, a removed key is known at once. */
+  /** Called so that this node rejects a removed key immediately. */
   readonly removed: (id: string) => void;
 }
 
@@ -40,7 +40,7 @@ export class ApiKeys {
     const now = clock.now();
     if (expiresAt !== null && expiresAt <= now) throw invalid('expires is in the past');
     const all = await this.list();
-    // A node of an earlier version does not note the name.
+    // Nodes of earlier versions don't reserve names.
     if (all.some((each) => each.name === name)) throw inUse(name);
     if (all.length >= KEYS_MAX) {
       throw invalid(`There are ${KEYS_MAX} keys, the maximum: remove one first`);
@@ -49,7 +49,7 @@ export class ApiKeys {
     const secret = ids.newSecret();
     const key = { name, scopes, createdBy: actor, createdAt: now, expiresAt, lastUsedAt: null };
     const body = writeApiKey({ ...key, secretHash: secretHashOf(secret) });
-    // It stays in the list when it has expired, until somebody removes it.
+    // An expired key stays in the list until it is removed.
     const record = { kind: 'api-key', name: id, revision: 1, expiresAt: null, body } as const;
     const taken = await this.#names.take(name, id);
     if (taken === null) throw inUse(name);
@@ -62,13 +62,13 @@ export class ApiKeys {
     return { id, ...key, key: writeKeyText(id, secret) };
   }
 
-  /** In the order of their creation. */
+  /** In order of creation. */
   async list(): Promise<readonly ApiKeyView[]> {
     const found = await this.#options.store.listResources('api-key', null, KEYS_MAX);
     return found.map((record) => viewApiKey(record.name, readApiKey(record)));
   }
 
-  /** No node accepts it a second later. @throws AppError `key_not_found` */
+  /** All nodes reject it within a second. @throws AppError `key_not_found` */
   async remove(id: string, actor: string): Promise<void> {
     const { clock, logger, removed, store } = this.#options;
     const key = await store.getResource('api-key', id);

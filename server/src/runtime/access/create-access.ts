@@ -1,4 +1,4 @@
-/** Connects what knows who may call, and what they have changed. */
+/** Connects API keys and the audit log. */
 import { AuditLog } from '../audit/audit-log.js';
 import type { NodeServicesOptions } from '../node-options.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';

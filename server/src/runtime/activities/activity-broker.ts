@@ -1,13 +1,13 @@
 /**
  * Hands activities to workers: waiting polls are answered as soon as work appears, and each item goes to one worker.
  *
- * Owns: the polls that wait on this node. Must not know: workflows, HTTP. The store decides who gets an item. When an
- * instance commits, a worker that is waiting here gets the item as it is created.
+ * Owns: the polls that wait on this node. Must not know: workflows, HTTP. The store decides which worker gets an item. A worker
+ * that waits here gets a new item as soon as the instance that creates it commits.
  *
  *  AC1 An item is handed out only after its claim is stored.
- *  AC2 A poll whose caller has disconnected or lost its right gets nothing, and releases an item that it got at the last moment;
- *      the attempt does not count.
- *  AC8 The memory for an item is taken before the item is claimed; what does not fit waits, and nobody holds it meanwhile.
+ *  AC2 A poll whose caller has disconnected or lost its permission gets nothing, and releases an item that it got at the last
+ *      moment; that attempt doesn't count.
+ *  AC8 Memory for an item is reserved before the item is claimed. An item that doesn't fit waits unclaimed.
  */
 import { AppError } from '../../base/errors.js';
 import { currentCaller } from '../../base/limits/current-caller.js';
@@ -40,7 +40,7 @@ export interface ActivityBrokerOptions {
   readonly metrics: Pick<RuntimeMetrics, 'activity'>;
   readonly claims: WorkClaims;
   readonly waitersMax: number;
-  /** Interval at which the store is searched for work that this node was not notified of, while a poll is waiting. */
+  /** While a poll is waiting, the store is searched at this interval for work that this node was not notified of. */
   readonly scanIntervalMs: () => number;
   /** Notifies other nodes that work of this name is available. */
   readonly hintOthers: (name: string) => void;
@@ -50,9 +50,9 @@ interface Waiter {
   readonly name: string;
   readonly workerId: string;
   readonly leaseMs: number | null;
-  /** True if the poll does not wait: it is answered after one search. */
+  /** True if the poll doesn't wait: it is answered after one search. */
   readonly looksOnce: boolean;
-  /** Null: the poll is not a caller's. */
+  /** Null if no caller made the poll. */
   readonly memory: HeldMemory | null;
   /** Aborted when its time is up, its caller has disconnected, or the server stops. */
   readonly over: AbortController;
@@ -115,7 +115,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     return this.#waiting;
   }
 
-  /** The oldest waiting item; null if none came in time. @throws AppError `too_many_requests`, `stopping` */
+  /** The oldest waiting item; null if none arrived in time. @throws AppError `too_many_requests`, `stopping` */
   async pull(request: PullRequest): Promise<WorkItem | null> {
     if (this.#stopping) {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
@@ -129,14 +129,14 @@ export class ActivityBroker implements Service, WorkerReservations {
     return item === null ? null : this.#handOver(item, request.signal);
   }
 
-  /** Work of this name may be available: created, released, on another node, or because a lease has expired. */
+  /** Called when work of this name may be available: created, released, on another node, or after a lease expired. */
   offered(name: string): void {
     const serving = this.#serving.get(name);
     if (serving !== undefined) serving.again = true;
     else if (this.#waiters.has(name)) void this.#serve(name);
   }
 
-  /** Work of this name is available, for waiting workers on any node. */
+  /** Announces work of this name to waiting workers on all nodes. */
   announce(name: string): void {
     this.offered(name);
     this.#options.hintOthers(name);
@@ -146,7 +146,7 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   reserve(name: string, activityId: string, length: number): ActivityClaim | null {
     const [next] = this.#waiters.get(name) ?? [];
-    // Without room, the item is offered to all.
+    // Without memory for it, the item is offered to all workers.
     const room = next === undefined ? null : this.#memory.tryReserve(next.memory, length);
     if (room === null) return null;
     const [waiter] = this.#takeWaiters(name, 1);
@@ -165,7 +165,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     this.offered(reservation.waiter.name);
   }
 
-  /** These activities are durable now: those with a reserved worker go to it, the others are offered. */
+  /** Called when these activities are durable: sends the reserved ones to their workers, and offers the others. */
   created(activities: readonly NewActivityRecord[]): void {
     const names = new Set<string>();
     for (const activity of activities) {
@@ -273,7 +273,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     }
   }
 
-  /** Claims one item first, and more at a time while there are more. */
+  /** Claims one item first, then larger groups while there are more. */
   async #serveWaiting(name: string): Promise<void> {
     for (let width = 1; ; width = Math.min(width * 2, SERVE_WIDTH_MAX)) {
       // An empty result also answers all polls that do not wait, wherever they are in the queue.
@@ -293,11 +293,11 @@ export class ActivityBroker implements Service, WorkerReservations {
     const taken = await this.#take(waiter, this.#memory.now(name, memory));
     if (typeof taken === 'boolean' || memory === null) return taken !== false;
     void this.#serveLong(waiter, { memory, length: taken });
-    // A later poll may be of a caller that has room.
+    // A later poll's caller may have memory left.
     return true;
   }
 
-  /** Serves a poll for which there was no room, as soon as there is. */
+  /** Serves a poll without enough memory as soon as memory is available. */
   async #serveLong(
     waiter: Waiter,
     { length, memory }: { readonly length: number; readonly memory: HeldMemory },
@@ -320,7 +320,10 @@ export class ActivityBroker implements Service, WorkerReservations {
     }
   }
 
-  /** True: the poll got an item. False: there is none. A number: the length of the next one, for which there is no room. */
+  /**
+   * True: the poll got an item. False: there is none. A number: the length of the next one, for which there isn't enough
+   * memory.
+   */
   async #take(waiter: Waiter, room: WorkRoom): Promise<boolean | number> {
     const { name } = waiter;
     try {

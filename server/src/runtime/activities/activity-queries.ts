@@ -1,4 +1,4 @@
-/** Reads the queues of activities: how many items wait, and which. */
+/** Reads activity queues: counts and lists of items. */
 import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
 import type { ActivityListItem } from '../../store/records/activities.js';
 import type { Clock } from '../../base/clock.js';
@@ -37,7 +37,7 @@ export class ActivityQueries {
     }));
   }
 
-  /** In the order of the queue: waiting items, the oldest first, then deferred ones, then held ones. */
+  /** In queue order: waiting items, oldest first, then deferred ones, then held ones. */
   async listItems(name: string, page: PageRequest): Promise<Page<ActivityItemView>> {
     const { clock, store } = this.#options;
     const list = `activity-items ${name}`;

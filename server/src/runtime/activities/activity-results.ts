@@ -1,8 +1,8 @@
 /**
- * How the result of an activity is stored and sent: the record of the store, and the message to the instance.
+ * Activity results: the record in the store, and the message to the instance.
  *
- * The hash marks a failure that must not be retried, and an item that was given back: the store keeps it with the result, so
- * that the message can be rebuilt from what is stored.
+ * The hash also marks a non-retryable failure and a returned item. The store keeps it with the result, so that the message can
+ * be rebuilt from the record.
  */
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
@@ -13,19 +13,19 @@ import { hashOf } from '../../base/ids.js';
 import type { SecretMasker } from '../secrets/secret-masker.js';
 import { inboxMessage } from '../instances/message-codec.js';
 
-/** What a worker, or an operator in its place, reports. */
+/** The result that a worker, or an operator in its place, reports. */
 export interface ReportedResult {
   readonly succeeded: boolean;
   readonly data: Json;
   /** False: the step fails without a retry. Ignored for a success. */
   readonly retryable?: boolean;
-  /** The holder of a withdrawn item gave it back. */
+  /** The holder of a withdrawn item returned it. */
   readonly released?: true;
 }
 
 export const RELEASED: ReportedResult = { succeeded: false, data: null, released: true };
 
-/** @param masker takes the values of secrets out of what was reported */
+/** @param masker removes secret values from the report */
 export function storedResult(
   activityId: string,
   { data: reported, released, retryable = true, succeeded }: ReportedResult,
@@ -52,7 +52,7 @@ export function resentMessage(
   return messageOf({ activityId, succeeded, data }, mark ?? null);
 }
 
-/** The step fails, because its result cannot be stored. */
+/** A failure of the step, because its result can't be stored. */
 export function refusedMessage(activityId: string, reason: string): InboxMessage {
   const data = { type: 'StoreRefused', message: reason };
   return messageOf({ activityId, succeeded: false, data }, 'no-retry');

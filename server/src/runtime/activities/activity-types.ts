@@ -8,12 +8,12 @@ export type WorkerOrigin = Omit<WorkerIdentity, 'workerId'>;
 export interface PullRequest {
   readonly name: string;
   readonly workerId: string;
-  /** What else is known of the worker; only operators see it. */
+  /** Further facts about the worker; only operators see them. */
   readonly origin?: WorkerOrigin;
   readonly timeoutMs: number;
   /** Null: the item is held until it is completed or released. */
   readonly leaseMs: number | null;
-  /** Aborted when the caller disconnects or loses its right. */
+  /** Aborted when the caller disconnects or loses its permission. */
   readonly signal: AbortSignal;
 }
 
@@ -21,7 +21,7 @@ export interface WorkItem extends TraceHeaders {
   readonly token: string;
   readonly activityName: string;
   readonly parameters: Json;
-  /** Of its stored form, in characters. */
+  /** The length of its stored form, in characters. */
   readonly storedLength: number;
   /** Null: never. */
   readonly tokenExpiresAt: number | null;
@@ -35,13 +35,13 @@ export interface WorkItem extends TraceHeaders {
 
 export interface ExtendedLease {
   readonly tokenExpiresAt: number;
-  /** The run is being undone: the holder should end its work. It may still report a result. */
+  /** The run is being compensated: the holder should stop its work. It may still report a result. */
   readonly cancelRequested: boolean;
 }
 
 export interface ActivityQueueView {
   readonly activityName: string;
-  /** Number of items that nobody holds. */
+  /** Number of items that no worker holds. */
   readonly waiting: number;
   readonly held: number;
   /** When the oldest waiting item was offered. */
@@ -63,7 +63,7 @@ export interface ActivityItemView {
   /** `deferred`: skipped, because its workflow is not Runnable. */
   readonly state: 'waiting' | 'held' | 'deferred';
   readonly workerId: string | null;
-  /** Null: it is held without a lease, or not held. */
+  /** Null: it is held without a lease, or isn't held. */
   readonly leaseUntil: number | null;
 }
 
@@ -92,7 +92,7 @@ export interface WorkerView extends WorkerIdentity {
   readonly activities: readonly PolledActivity[];
   /** Number of items that it holds. */
   readonly held: number;
-  /** Some of them, those whose lease ends first. */
+  /** Some of these items, earliest lease end first. */
   readonly items: readonly HeldItemView[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * When this node handed out the work items that workers hold. The store knows who holds an item and until when, but not
- * since when. Bounded: of many items, the oldest times are forgotten.
+ * The times at which this node delivered the work items that workers hold. The store has the holder and the lease end, but not
+ * the start. Bounded: if there are too many, the oldest times are dropped.
  */
 
 const HAND_OUTS_MAX = 5000;
@@ -12,7 +12,7 @@ export interface ClaimTime {
 }
 
 export class ClaimTimes {
-  /** In the order of their times. */
+  /** In order of time. */
   readonly #times = new Map<string, number>();
 
   add(activityId: string, at: number): void {
@@ -23,7 +23,7 @@ export class ClaimTimes {
     if (oldest !== undefined) this.#times.delete(oldest);
   }
 
-  /** Null: this node has not handed it out, or has forgotten when. */
+  /** Null: this node has not delivered it, or has dropped its time. */
   timeOf(activityId: string): number | null {
     return this.#times.get(activityId) ?? null;
   }

@@ -1,8 +1,8 @@
 /**
- * Offers work items again when their leases end, so that polls which already wait get them.
+ * Offers work items again when their leases end, so that waiting polls get them.
  *
- *  AC6 Each lease that this node grants or extends has a timer at its newest end. On several nodes, another node may have extended
- *      the lease meanwhile: then the search for work finds nothing, and the timer of that node follows.
+ *  AC6 Each lease that this node grants or extends has a timer at its newest end. On several nodes, another node may have
+ *      extended the lease in the meantime: then the search for work finds nothing, and that node's timer follows.
  */
 import type { Clock } from '../../base/clock.js';
 

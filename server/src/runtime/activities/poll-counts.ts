@@ -7,12 +7,12 @@ export interface PollCount {
   readonly name: string;
   /** Polls that are waiting now. */
   readonly parked: number;
-  /** When a poll last arrived or left, in milliseconds since 1970. */
+  /** When a poll last arrived or ended, in milliseconds since 1970. */
   readonly lastPollAt: number;
 }
 
 export class PollCounts {
-  /** In order of their last poll, the oldest first. */
+  /** In order of their last poll, oldest first. */
   readonly #names = new Map<string, { parked: number; lastPollAt: number }>();
 
   pollBegan(name: string, now: number): void {

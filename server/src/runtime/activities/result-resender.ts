@@ -1,6 +1,6 @@
 /**
- * Sends results of activities again whose message no commit has taken in: it was lost with a node, or did not fit into the
- * inbox. Such a result stays with its work item until then.
+ * Resends activity results whose message hasn't been committed: it was lost with a node, or didn't fit into the inbox. Until
+ * then, the result stays with its work item.
  */
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
@@ -9,9 +9,9 @@ import type { InboxMessage, PostedMessage } from '../../store/records/messages.j
 import { StoreRefusedError, type Store } from '../../store/store.js';
 import { refusedMessage, resentMessage } from './activity-results.js';
 
-/** Results that are read together: each may be as long as a request body. */
+/** Number of results per read: each may be as long as a request body. */
 const PAGE = 16;
-/** What one call reads at most: results, and their length in characters. */
+/** Maximum number of results per call, and their length in characters. */
 const RESULTS_MAX = 512;
 const LENGTH_MAX = 16 * 1024 * 1024;
 /** The pauses between attempts for an instance whose inbox is full. After the last one, only housekeeping tries again. */
@@ -25,7 +25,7 @@ export interface ResultResenderOptions {
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
-/** What one call has done. */
+/** The progress of one call. */
 interface Resent {
   readonly full: Set<string>;
   /** The inbox counter of each instance after the last message. */
@@ -54,8 +54,8 @@ export class ResultResender {
   }
 
   /**
-   * Sends results that were accepted before this time. Each call continues where the last one stopped, so that many results
-   * that do not fit anywhere do not hold up the others.
+   * Sends results that were accepted before this time. Each call continues where the last one stopped, so that results that
+   * don't fit into an inbox don't delay the others.
    */
   async resend(doneBefore: number): Promise<void> {
     if (this.#isRunning) return;
@@ -71,7 +71,7 @@ export class ResultResender {
     if (resent.full.size > 0 && this.#pauseMs <= PAUSE_MS_MAX) this.#again();
   }
 
-  /** A result did not fit into the inbox of its instance, which is about to take in what is there. */
+  /** Called when a result didn't fit into the inbox of its instance, which is about to read its messages. */
   soon(): void {
     if (this.#cancelSoon !== null) return;
     this.#pauseMs = PAUSE_MS_MIN;
@@ -106,7 +106,7 @@ export class ResultResender {
     return posted ?? null;
   }
 
-  /** The step fails instead, so that somebody sees it. If the store refuses even that, the other results go on. */
+  /** Fails the step instead, so that users see it. If the store refuses even that, the other results continue. */
   async #postRefusal(
     instanceId: string,
     activityId: string,

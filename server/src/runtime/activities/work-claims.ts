@@ -1,15 +1,15 @@
 /**
- * Claims on work items: made for a poll that is about to be answered, kept while its worker has the item, released.
+ * Claims on work items: made before a poll is answered, kept while the worker has the item, then released.
  *
- * Owns: tokens, leases, and the handling of items that cannot be delivered. Must not know: who polls.
+ * Owns: tokens, leases, and undeliverable items. Must not know: polls.
  *
- *  AC3 An item without a lease is first claimed for a limited time, and permanently soon after it was handed out. So a node
- *      that dies between the claim and the response does not block the item: it returns to the queue by itself.
+ *  AC3 An item without a lease is first claimed for a limited time, and permanently soon after its delivery. So a node that
+ *      dies between the claim and the response does not block the item: it returns to the queue by itself.
  *  AC4 An item whose stored form cannot be read fails its step instead of staying in the queue forever.
- *  AC5 The holder of a withdrawn item keeps it until it reports or gives it back, which is a result too: nobody else can get
- *      the item, and its instance waits for it.
- *  AC7 The lease in a token is bound to it, unless a node of an earlier version has to know the token. A heartbeat extends a lease
- *      by no more than the maximum, whatever the token says.
+ *  AC5 The holder of a withdrawn item keeps it until it reports a result or returns the item, which counts as a result. No
+ *      other worker can get the item, and its instance waits for the holder.
+ *  AC7 The lease in a token is authenticated, unless nodes of earlier versions must be able to read the token. A heartbeat
+ *      never extends a lease by more than the maximum, whatever the token contains.
  */
 import { idempotencyKey } from '../../engine/model/pointer.js';
 import { MissingSecretError } from '../secrets/secret-marks.js';
@@ -37,20 +37,20 @@ import { readWork } from '../instances/message-codec.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { traceClaim, traceHeld, type HeldItem } from '../tracing/activity-spans.js';
 
-/** After this time, items of suspended instances are available again; a resume makes them available immediately. */
+/** Items of suspended instances become available again after this time; a resume makes them available immediately. */
 const DEFER_MS = 30_000;
-/** The limited duration of a claim without a lease until it is kept. Longer than a store may take to respond. */
+/** Duration of a claim without a lease until it is made permanent. Longer than any response time of a store. */
 const UNKEPT_LEASE_MS = 30_000;
-/** By then, most work is done, and there is nothing to keep. */
+/** By then, most work is done, and its claim needn't be made permanent. */
 const KEEP_AFTER_MS = 1000;
 
-/** Who gets the item, and for how long. */
+/** The worker that gets the item, and its lease. */
 export type Claimant = Pick<PullRequest, 'workerId' | 'leaseMs'>;
 
-/** `undelivered`: the server, because no worker got the item. */
+/** `undelivered`: the server releases it, because no worker got the item. */
 export type ReleasedBy = 'worker' | 'undelivered';
 
-/** A claim that is stored together with the item that it is for. */
+/** A claim that is stored together with its item. */
 export interface PreparedClaim {
   readonly token: string;
   readonly claim: ActivityClaim;
@@ -66,15 +66,15 @@ export interface WorkClaimsOptions {
   readonly secrets: Pick<Secrets, 'fill' | 'masker'>;
   readonly tracing?: Tracing;
   readonly leaseMsMax: number;
-  /** Whether all nodes know tokens with a bound lease. */
+  /** True if all nodes can read tokens with an authenticated lease. */
   readonly bindsLeases: () => boolean;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
-  /** Work of this name is available again. */
+  /** Called when work of this name is available again. */
   readonly offer: (name: string) => void;
 }
 
 interface UnkeptClaim {
-  /** Schedules the permanent claim. */
+  /** Schedules making the claim permanent. */
   readonly arm: () => void;
   readonly keep: () => Promise<void>;
   readonly cancel: () => void;
@@ -82,7 +82,7 @@ interface UnkeptClaim {
 
 export class WorkClaims {
   readonly #options: WorkClaimsOptions;
-  /** Items just handed out without a lease, by the hash of the token. */
+  /** Items just delivered without a lease, by token hash. */
   readonly #unkept = new Map<string, UnkeptClaim>();
   readonly #leases: LeaseTimers;
   readonly claimTimes = new ClaimTimes();
@@ -93,7 +93,7 @@ export class WorkClaims {
     this.#leases = new LeaseTimers(options);
   }
 
-  /** Items handed out without a lease stay with their workers, even after this node is gone. */
+  /** Makes claims without a lease permanent, so that workers keep their items after this node is gone. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#leases.stop();
@@ -132,7 +132,7 @@ export class WorkClaims {
     return { token, claim: { tokenHash, workerId, leaseExpiresAt }, leaseMs };
   }
 
-  /** What the worker gets of an item whose claim is stored; null if the item cannot be read. */
+  /** Builds the worker's view of a claimed item; null if the item can't be read. */
   handOut(
     item: Omit<ActivityRecord, 'availableAt' | 'tokenHash' | 'workerId' | 'done' | 'withdrawn'>,
     { claim, leaseMs, token }: PreparedClaim,
@@ -156,7 +156,7 @@ export class WorkClaims {
       stepId: work.stepId,
       executionId,
       idempotencyKey: key,
-      // To the worker, both retries of the step and repeated hand-outs after a lost lease are attempts.
+      // For the worker, retries of the step and redeliveries after a lost lease are both attempts.
       attempt: work.attempt + item.attempt - 1,
       ...(tracing !== undefined &&
         work.trace !== undefined &&
@@ -165,7 +165,7 @@ export class WorkClaims {
   }
 
   /**
-   * The item with the values of its secrets. Null: a secret is missing, so the step fails.
+   * The item with its secret values. Null: a secret is missing, so the step fails.
    * @throws StoreUnavailableError
    */
   async reveal(item: WorkItem): Promise<WorkItem | null> {
@@ -201,7 +201,7 @@ export class WorkClaims {
     });
     if (held === null) throw await this.#refusalOf(token);
     const { activityId, name, withdrawn } = held;
-    // Nobody gets a withdrawn item after its lease.
+    // No worker gets a withdrawn item after its lease.
     const endsAt = withdrawn || heldForMs === null ? null : tokenExpiresAt;
     this.#leases.watch(activityId, name, endsAt);
     return { tokenExpiresAt, cancelRequested: withdrawn };
@@ -226,7 +226,8 @@ export class WorkClaims {
   }
 
   /**
-   * Returns the item to its old place in the queue. If no worker got it, the attempt does not count. A withdrawn one has none: its instance gets to know that it came back.
+   * Returns the item to its former place in the queue. If no worker got it, the attempt doesn't count. A withdrawn item isn't
+   * queued again: its instance is notified of the return.
    * @throws AppError `activity_not_found`, `work_cancelled`
    */
   async giveBack(token: string, by: ReleasedBy): Promise<void> {
@@ -242,20 +243,20 @@ export class WorkClaims {
     this.#options.offer(name);
   }
 
-  /** Also accepts a repetition, after the response to the first call was lost. */
+  /** Idempotent, in case the response to the first call was lost. */
   async #giveBackWithdrawn(token: string): Promise<void> {
     const item = await this.#heldWith(token);
     if (item === null || !(item.withdrawn || item.done)) throw staleToken();
     assertAccepted(await this.#decide(token, (held) => this.#complete(held, RELEASED)));
   }
 
-  /** Why nobody holds the item with this token. */
+  /** The error for a token whose item isn't held. */
   async #refusalOf(token: string): Promise<AppError> {
     const item = await this.#heldWith(token);
     return item?.done === true && item.withdrawn ? workCancelled() : staleToken();
   }
 
-  /** The item that has this token; null if it has another one, or none. */
+  /** The item with this token; null if the item has another token, or none. */
   async #heldWith(token: string): Promise<ActivityRecord | null> {
     const held = readToken(token);
     if (held === null) return null;
@@ -263,7 +264,7 @@ export class WorkClaims {
     return item?.tokenHash === held.tokenHash ? item : null;
   }
 
-  /** The worker's decision about an item takes precedence over keeping its claim. */
+  /** The worker's decision about an item takes precedence over making its claim permanent. */
   async #decide<Outcome>(
     token: string,
     decide: (held: ActivityToken) => Promise<Outcome>,
@@ -297,7 +298,7 @@ export class WorkClaims {
     const end = result.succeeded ? 'completed' : 'failed';
     this.#traceHeld(completed.activity, reported.released === true ? 'released' : end);
     this.#letGo(activityId);
-    // The instance has ended, although no commit has withdrawn its work yet: nobody waits for the result.
+    // The instance has ended before a commit withdrew its work: no step waits for the result.
     if (completed.posted === null) return 'stale';
     posted(completed.posted, message);
     return 'accepted';
@@ -340,7 +341,7 @@ export class WorkClaims {
         try {
           await store.extendActivity(activityId, tokenHash, FAR_FUTURE_MS);
         } catch (error) {
-          // While the store is unavailable, nobody else can get the item either.
+          // While the store is unavailable, no other worker can get the item either.
           if (error instanceof StoreUnavailableError) claim.arm();
           else logger.warn({ err: error, activityName: name }, 'could not store a work item');
         }
@@ -349,7 +350,7 @@ export class WorkClaims {
     claim.arm();
   }
 
-  /** No worker holds the item any more. */
+  /** Called when no worker holds the item any more. */
   #letGo(activityId: string): void {
     this.claimTimes.remove(activityId);
     this.#leases.forget(activityId);

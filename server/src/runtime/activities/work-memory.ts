@@ -1,8 +1,8 @@
 /**
- * The memory of work items that are handed out: taken before an item is claimed, and held until its worker has it.
+ * Memory for the delivery of work items: reserved before an item is claimed, and held until its worker has it.
  *
- * Short items need none. The length of a long one is known from the store before it is loaded, or expected because the
- * last one of its name had it.
+ * Short items need none. The length of a long one is read from the store before it is loaded, or assumed to be that of the last
+ * one with its name.
  */
 import type { HeldMemory } from '../../base/limits/held-memory.js';
 import type { Permit } from '../../base/limits/weighted-queue.js';
@@ -14,10 +14,10 @@ const WORK_COST = 8;
 /** Names whose lengths are remembered. */
 const NAMES_MAX = 1000;
 
-/** Parameters of up to this length may be claimed. */
+/** Reserved memory: parameters of up to this length may be claimed. */
 export interface WorkRoom {
   readonly lengthMax: number;
-  /** The parameters that were claimed have this length. */
+  /** Adjusts the reservation to the length of the claimed parameters. */
   readonly resize: (length: number) => void;
   readonly release: () => void;
 }
@@ -25,10 +25,10 @@ export interface WorkRoom {
 const NOTHING_HELD = { resize: () => undefined, release: () => undefined };
 
 export class WorkMemory {
-  /** Of the last long item of each name. */
+  /** The length of the last long item of each name. */
   readonly #lengths = new Map<string, number>();
 
-  /** Room for the item that is expected, if there is some now; else for a short one. @param memory null: unlimited */
+  /** Reserves memory for the expected item if available; otherwise for a short one. @param memory null: unlimited */
   now(name: string, memory: HeldMemory | null): WorkRoom {
     if (memory === null) return { lengthMax: Number.MAX_SAFE_INTEGER, ...NOTHING_HELD };
     const length = this.#lengths.get(name) ?? 0;
@@ -36,14 +36,14 @@ export class WorkMemory {
     return room ?? { lengthMax: SHORT_LENGTH_MAX, ...NOTHING_HELD };
   }
 
-  /** Null: there is no room now. */
+  /** Null: there isn't enough memory now. */
   tryReserve(memory: HeldMemory | null, length: number): WorkRoom | null {
     if (memory === null || length <= SHORT_LENGTH_MAX) return this.now('', memory);
     const permit = memory.tryReserve('work_items', length * WORK_COST);
     return permit === null ? null : roomOf(length, permit);
   }
 
-  /** Waits for room until the signal is aborted. @throws AppError, NotWantedError */
+  /** Waits for memory until the signal is aborted. @throws AppError, NotWantedError */
   async reserve(memory: HeldMemory, length: number, signal: AbortSignal): Promise<WorkRoom> {
     return roomOf(length, await memory.reserveUntil('work_items', length * WORK_COST, signal));
   }
@@ -53,7 +53,7 @@ export class WorkMemory {
     return roomOf(length, memory.reserveNow('work_items', length * WORK_COST));
   }
 
-  /** An item of this name had this length. */
+  /** Records the length of an item of this name. */
   learn(name: string, length: number): void {
     this.#lengths.delete(name);
     if (length <= SHORT_LENGTH_MAX) return;

@@ -1,8 +1,8 @@
 /**
  * Lists the workers of all nodes with the items that they hold.
  *
- * Who polls comes from this node's memory and from the last heartbeats of the other nodes; who holds what, from the store.
- * So a worker that no node remembers is listed as long as it holds an item.
+ * Polls come from this node's memory and the last heartbeats of the other nodes; held items come from the store. So a worker
+ * that no node remembers is listed as long as it holds an item.
  */
 import type { Clock } from '../../base/clock.js';
 import { readExecutionKey } from '../../base/ids.js';
@@ -19,11 +19,11 @@ import { WORKERS_MAX, workerKey, type PolledActivity, type SeenWorker } from './
 import type { WorkClaims } from './work-claims.js';
 
 const QUEUES_MAX = 500;
-/** Items read with one call to the store. */
+/** Number of items per read. */
 const ITEMS_PER_READ = 500;
-/** Items that one call looks at. */
+/** Maximum number of items read by one call. */
 const ITEMS_MAX = 10_000;
-/** Items shown of one worker. */
+/** Maximum number of items shown per worker. */
 const ITEMS_SHOWN_MAX = 50;
 const HAND_OUTS_MAX = 5000;
 
@@ -74,7 +74,7 @@ export class WorkerQueries {
     return { items: workers.slice(0, limit), count: workers.length, exact };
   }
 
-  /** What the nodes report; this node's own knowledge is newer than its record. */
+  /** The nodes' reports. For this node, its memory is newer than its record. */
   async #reports(): Promise<readonly Report[]> {
     const { broker, claims, clock, nodes, store } = this.#options;
     const own: Report = {
@@ -95,7 +95,7 @@ export class WorkerQueries {
     };
   }
 
-  /** Held items of all queues, for a bounded time. */
+  /** Held items of all queues, up to a limit. */
   async #heldItems(): Promise<{ readonly held: readonly HeldItem[]; readonly exact: boolean }> {
     const { clock, store } = this.#options;
     const now = clock.now();
@@ -120,7 +120,7 @@ export class WorkerQueries {
   }
 }
 
-/** An item that was handed out by several nodes in turn is held since the last time. */
+/** If several nodes delivered an item in turn, the last delivery counts. */
 function newestTimes(reports: readonly Report[]): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
   for (const { activityId, at } of reports.flatMap(({ handOuts }) => handOuts)) {
@@ -129,7 +129,7 @@ function newestTimes(reports: readonly Report[]): ReadonlyMap<string, number> {
   return times;
 }
 
-/** What the node that saw a worker last says about it wins. */
+/** The report of the node that last saw a worker wins. */
 function entriesOf(reports: readonly Report[]): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   for (const { isAlive, workers } of reports) {

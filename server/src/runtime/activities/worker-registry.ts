@@ -1,17 +1,17 @@
 /**
- * The workers that poll this node: who they are, and for which activities they ask.
+ * The workers that poll this node: who they are, and which activities they poll for.
  *
- * Bounded in number and age, so a client that makes up a new id for every poll costs a bounded amount of memory. Nothing
- * depends on it except what operators see.
+ * Bounded in number and age, so that a client that sends a new id with every poll costs a bounded amount of memory. It is only
+ * shown to operators.
  */
 
-/** Beyond this number, the least recently seen workers are dropped; those that are waiting for work last. */
+/** Beyond this number, the least recently seen workers are dropped; workers that are waiting for work last. */
 export const WORKERS_MAX = 1000;
-/** Activities that are remembered of one worker. */
+/** Maximum number of activities remembered per worker. */
 const ACTIVITIES_MAX = 32;
 const AGE_MS_MAX = 24 * 3_600_000;
 
-/** What a worker says about itself, or what is known of a client that says nothing. */
+/** A worker's identity: its own statement, or the known facts about a client without one. */
 export interface WorkerIdentity {
   /** Empty if the client sends none. */
   readonly workerId: string;
@@ -25,7 +25,7 @@ export interface PolledActivity {
   readonly name: string;
   /** Polls that are waiting now. */
   readonly polling: number;
-  /** When a poll last arrived or left, in milliseconds since 1970. */
+  /** When a poll last arrived or ended, in milliseconds since 1970. */
   readonly lastPollAt: number;
 }
 
@@ -41,7 +41,7 @@ interface Entry {
   readonly activities: Map<string, { polling: number; lastPollAt: number }>;
 }
 
-/** Clients without an id are told apart by their address. */
+/** Clients without an id are distinguished by address. */
 export function workerKey({ address, workerId }: Pick<WorkerIdentity, 'workerId' | 'address'>) {
   return workerId === '' ? `@${address ?? ''}` : `=${workerId}`;
 }
@@ -73,7 +73,7 @@ export class WorkerRegistry {
       .slice(0, limit);
   }
 
-  /** How many workers are waiting for each activity. */
+  /** The number of workers that wait for each activity. */
   waitingByActivity(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const { activities } of this.#workers.values()) {

@@ -1,10 +1,10 @@
 /**
  * Appends lines to a file of gzip members, all or nothing.
  *
- *  AR1 Whatever is in the file is valid gzip at any time, also after a crash: the first byte of a batch stays zero until
- *      everything else is on the disk. Readers take the rest of a file from a zero byte for padding. Writing this byte
- *      commits the batch. A new file contains `EMPTY_FILE`.
- *  AR2 A batch that fails leaves nothing behind that a reader would see, and the next one overwrites it.
+ *  AR1 The file is valid gzip at any time, even after a crash: the first byte of a batch stays zero until everything else is on
+ *      disk. Readers treat everything after a zero byte as padding. Writing this byte commits the batch. A new file contains
+ *      `EMPTY_FILE`.
+ *  AR2 A failed batch leaves nothing visible to readers, and the next one overwrites it.
  */
 import { once } from 'node:events';
 import { createGzip, gzipSync } from 'node:zlib';
@@ -34,7 +34,7 @@ export class ArchiveBatch {
   }
 
   /**
-   * Writes one line as a gzip member. If its text cannot be read, the batch goes on without it, and the error is the result.
+   * Writes one line as a gzip member. If its text can't be read, the batch continues without it, and the error is returned.
    *
    * @throws Error if the file cannot be written
    */

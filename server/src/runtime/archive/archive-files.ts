@@ -1,4 +1,4 @@
-/** The operations on files that an archive needs, so that a test can stop them at any point. */
+/** The file operations of an archive, so that a test can interrupt them at any point. */
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PRIVATE_FILE } from '../../base/private-files.js';
@@ -8,7 +8,7 @@ export interface OpenFile {
   /** Writes all bytes at the position. */
   write(bytes: Uint8Array, position: number): Promise<void>;
   truncate(size: number): Promise<void>;
-  /** Resolves when everything written is on the disk. */
+  /** Resolves when all writes are on disk. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ function openFile(handle: FileHandle): OpenFile {
   };
 }
 
-/** Resolves when new names in the directory survive a loss of power. */
+/** Resolves when new names in the directory survive a power failure. */
 async function syncDirectory(path: string): Promise<void> {
   // Windows cannot open directories.
   if (process.platform === 'win32') return;

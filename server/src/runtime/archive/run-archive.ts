@@ -1,13 +1,13 @@
 /**
- * Copies expired instances to files before retention removes them: one line of JSON for each, as in an export, in a
- * compressed file for each day.
+ * Copies expired instances to files before retention removes them: one line of JSON for each, as in an export, in a compressed
+ * file for each day.
  *
- * Owns: the files of this process. No other process writes to them, because their names contain the id of the node, which
- * is different for each process. Must not know: the contents of the lines, and which instances expire when.
+ * Owns: the files of this process. No other process writes to them, because their names contain the id of the node, which is
+ * different for each process. Must not know: the contents of the lines, and when instances expire.
  *
  *  AR3 An instance is removed only after its line is on the disk. So after a crash it may be in the files twice, but is never
  *      in none.
- *  AR4 An instance that cannot be exported is kept. It holds up no others, until this node has met too many of them.
+ *  AR4 An instance that can't be exported is kept. It doesn't delay others, unless this node has found too many of them.
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.js';
@@ -28,7 +28,7 @@ export interface RunArchiveOptions {
   readonly logger: Logger;
   readonly metrics: Pick<RuntimeMetrics, 'instancesArchived' | 'archiveFailed'>;
   readonly exports: Pick<InstanceExports, 'export'>;
-  /** The line of an instance, without its end. */
+  /** The line of an instance, without a line break. */
   readonly textOf: (exported: InstanceExport) => AsyncIterable<string>;
 }
 
@@ -41,7 +41,7 @@ export class RunArchive {
   #path = '';
   /** The end of the last batch in the file. */
   #end = 0;
-  /** Distinguishes files of one day if somebody has changed one of them. */
+  /** Distinguishes files of one day if one of them was changed by another process. */
   #number = 1;
 
   constructor(options: RunArchiveOptions) {
@@ -54,7 +54,7 @@ export class RunArchive {
   }
 
   /**
-   * Resolves with those instances that are on the disk, when they are. The others are logged.
+   * Resolves with the exported instances once they are on disk. The others are logged.
    *
    * @throws Error if the file cannot be written; then nothing may be removed
    */
@@ -93,7 +93,7 @@ export class RunArchive {
     return archived;
   }
 
-  /** Why the instance cannot be exported; null: it was. @throws Error if the file cannot be written, or the store read */
+  /** Why the instance can't be exported; null if it was. @throws Error if the file cannot be written, or the store read */
   async #add(batch: ArchiveBatch, id: string): Promise<unknown> {
     const { exports, textOf } = this.#options;
     try {
@@ -110,14 +110,14 @@ export class RunArchive {
 
   #skip(workflowId: string, error: unknown): void {
     const { logger, metrics } = this.#options;
-    // Another node, or a person, has removed it.
+    // Another node, or a user, has removed it.
     if (error instanceof AppError && error.code === 'workflow_not_found') return;
     metrics.archiveFailed();
     if (this.#skipped.size < SKIPPED_MAX) this.#skipped.add(workflowId);
     logger.error({ err: error, workflowId }, 'a run cannot be exported, so it is not removed');
   }
 
-  /** The file of today, as this process left it. */
+  /** Today's file, as this process left it. */
   async #open(): Promise<OpenFile> {
     const { clock, directory, files, nodeId } = this.#options;
     const day = new Date(clock.now()).toISOString().slice(0, 10);
@@ -130,7 +130,7 @@ export class RunArchive {
         [this.#path, this.#end] = [path, EMPTY_FILE.length];
         continue;
       }
-      // It may be longer: with the rest of a batch that failed.
+      // It may be longer, if it contains the rest of a failed batch.
       if (path === this.#path && (await sizeOf(file)) >= this.#end) return file;
       await file.close();
       this.#number += 1;

@@ -1,8 +1,8 @@
 /**
- * The audit log: changes by clients, of all nodes.
+ * The audit log: clients' changes on all nodes.
  *
- *  AU1 Entries are only added. Nothing changes or removes one but its retention, which is set when it is added.
- *  AU2 The names of entries sort by time, the newest first, so a list reads them as the store has them.
+ *  AU1 Entries are only added. Only retention, which is set when an entry is added, removes them; nothing changes them.
+ *  AU2 The names of entries sort by time, newest first, so a list reads them in the store's order.
  */
 import type { Clock } from '../../base/clock.js';
 import type { Ids } from '../../base/ids.js';
@@ -23,7 +23,7 @@ export interface AuditLogOptions {
 /** Later than any time of an entry. */
 const LAST_TIME = 999_999_999_999_999;
 const READ_AT_ONCE = 500;
-/** A call reads at most this many entries; beyond them, the page ends, and its cursor continues. */
+/** Maximum number of entries that one call reads; then the page ends, and its cursor continues. */
 const READ_MAX = 10_000;
 const LIST = 'audit';
 const SEQUENCE_MAX = 999_999_999;
@@ -39,7 +39,7 @@ export class AuditLog {
     this.#options = options;
   }
 
-  /** Stored when it returns. */
+  /** The entries are stored when it returns. */
   async record(changes: readonly AuditedChange[]): Promise<void> {
     const { clock, ids, metrics, retentionMs, store } = this.#options;
     const time = clock.now();
@@ -65,7 +65,7 @@ export class AuditLog {
   }
 
   /**
-   * The newest first. A page with a filter can have fewer items than its limit although more follow.
+   * Newest first. With a filter, a page may have fewer items than its limit although more follow.
    * @throws AppError `invalid_request` for a cursor of another list
    */
   async list(filter: AuditFilter, { cursor, limit }: PageRequest): Promise<Page<AuditView>> {
@@ -90,7 +90,7 @@ export class AuditLog {
   }
 }
 
-/** The name after which the entries before this time follow. */
+/** The name that entries before this time follow. */
 function beforeTime(time: number | undefined): string | null {
   return time === undefined ? null : timeKey(time - 1);
 }

@@ -2,7 +2,7 @@
 
 /** What was changed. */
 export interface AuditTarget {
-  /** Such as `webhook`. */
+  /** For example `webhook`. */
   readonly kind: string;
   /** The id or the name. */
   readonly id: string;
@@ -11,9 +11,9 @@ export interface AuditTarget {
 /** A change that has been made. */
 export interface AuditedChange {
   readonly actor: string;
-  /** From which address the call came. */
+  /** The address that the call came from. */
   readonly address: string;
-  /** Such as `webhook.put`. */
+  /** For example `webhook.put`. */
   readonly action: string;
   readonly target: AuditTarget;
   readonly detail: string | null;

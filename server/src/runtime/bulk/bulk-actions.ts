@@ -1,20 +1,19 @@
 /**
- * What a bulk job does with one instance.
+ * The actions of a bulk job on one instance.
  *
- * A node may die after an action and before it has stored the job's progress; then the next node comes to the same instance
- * again. That must have no second effect (rule BJ1):
+ * A node may die after an action and before it has stored the job's progress; then the next node repeats the action on the same
+ * instance. That must have no second effect (rule BJ1):
  *
- * | action             | why a repetition has no second effect                                              |
- * | ------------------ | ---------------------------------------------------------------------------------- |
- * | suspend, resume,   | the store records the job in the audit of the instance, in the step that changes   |
- * | terminate          | the instance; an instance whose audit names the job is not touched again           |
- * | terminate with     | the same; besides, the message to the instance has an id of the action              |
- * | compensation       |                                                                                    |
- * | retry              | the same; besides, the message to the instance has an id of the job                |
- * | modify             | the instance keeps the key of the modification, which is made of the job; looking  |
- * |                    | into the audit first only saves planning it again                                  |
- * | restart            | the new instance has an id made of the job and the instance                        |
- * | purge              | an instance that is gone has been purged                                           |
+ * | action             | why a repetition has no second effect                                              | |
+ * ------------------ | ---------------------------------------------------------------------------------- | | suspend, resume,
+ * | the store records the job in the audit of the instance, in the step that changes   | | terminate          | the instance;
+ * an instance whose audit names the job is not touched again           | | terminate with     | the same; besides, the message
+ * to the instance has an id of the action              | | compensation       |
+ * | | retry              | the same; besides, the message to the instance has an id of the job                | | modify
+ * | the instance keeps the key of the modification, which is made of the job; looking  | |                    | into the audit
+ * first only saves planning it again                                  | | restart            | the new instance has an id made
+ * of the job and the instance                        | | purge              | an instance that is gone has been purged
+ * |
  */
 import { AppError } from '../../base/errors.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
@@ -32,7 +31,7 @@ export interface BulkActor {
   readonly actor: string;
   readonly reason: string;
   readonly modification: BulkModification | null;
-  /** Only of the action `terminate`. */
+  /** Only for the action `terminate`. */
   readonly compensate: boolean;
   readonly reach: NameReach;
 }
@@ -72,7 +71,7 @@ export class BulkActions {
         return 'done';
       },
       restart: async (id, by) => {
-        // The id of the new instance is made of the key.
+        // The id of the new instance is derived from the key.
         const idempotency = { key: `bulk/${by.jobId}/${id}`, requestHash: by.jobId };
         await options.restarts.restart(id, { reason: detailOf(by), idempotency }, by.actor);
         return 'done';
@@ -86,7 +85,7 @@ export class BulkActions {
 
   /**
    * @param mayBeRepeated the job may have acted on this instance before
-   * @throws AppError if the action failed; StoreUnavailableError if it is not known whether it happened
+   * @throws AppError if the action failed; StoreUnavailableError if it is unknown whether it happened
    */
   async act(
     action: BulkAction,
@@ -125,7 +124,7 @@ export class BulkActions {
   }
 }
 
-/** How the audit of an instance names the job. */
+/** The job's mark in an instance's audit. */
 function detailOf({ jobId, reason }: BulkActor): string {
   return `${markOf(jobId)} ${reason}`;
 }

@@ -1,4 +1,4 @@
-/** The texts of bulk jobs in the store. */
+/** The stored texts of bulk jobs. */
 import type { NameReach } from '../../base/name-reach.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import type { BulkJobRecord, BulkJobSummary } from '../../store/records/bulk-jobs.js';
@@ -16,11 +16,11 @@ import type {
 export interface BulkAbout {
   readonly action: BulkAction;
   readonly actor: string;
-  /** Of the caller who created it; null: none. */
+  /** The API key of the caller that created it; null: none. */
   readonly apiKeyId: string | null;
   readonly reason: string;
   readonly perSecond: number;
-  /** Of the caller who created it. */
+  /** The reach of the caller that created it. */
   readonly reach: NameReach;
 }
 
@@ -44,7 +44,7 @@ export const readAbout = (text: string): BulkAbout => {
   const { apiKeyId = null, reach = 'all', ...about } = read(text) as Stored;
   return { ...about, apiKeyId, reach };
 };
-/** Jobs of older versions do not say whether to compensate. */
+/** Jobs of older versions don't have `compensate`. */
 export const readTask = (text: string): BulkTask => {
   const task = read(text) as Omit<BulkTask, 'compensate'> & Partial<BulkTask>;
   return { ...task, compensate: task.compensate ?? false };
@@ -54,7 +54,7 @@ export const readFailures = (text: string): readonly BulkFailure[] =>
   read(text) as readonly BulkFailure[];
 export const readPosition = (text: string): InstancePosition => read(text) as InstancePosition;
 
-/** @param apiKey what is known of the key of its creator */
+/** @param apiKey its creator's key */
 export function bulkJobItem(job: BulkJobSummary, apiKey: BulkJobKey | null): BulkJobListItem {
   const { done, endTime, failed, id, isCollected, matched, skipped, startTime, state } = job;
   const counts = { matched, exact: isCollected, done, skipped, failed };
@@ -68,7 +68,7 @@ export function viewBulkJob(job: BulkJobRecord, apiKey: BulkJobKey | null): Bulk
 }
 
 function write(value: object): string {
-  // Its members are JSON values; those that are undefined are left out.
+  // Its members are JSON values; undefined ones are omitted.
   return writeJson(value);
 }
 

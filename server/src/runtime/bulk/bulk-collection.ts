@@ -2,8 +2,8 @@
  * Collects the ids of the instances on which a bulk job acts, and stores them in chunks. If it is interrupted, it continues
  * after the last chunk.
  *
- * The list is read from its newest instance on, so instances that start meanwhile are not in it. An instance that changes
- * meanwhile counts as it is when the collection comes to it; a filter that fits into one read is a snapshot.
+ * The list is read from its newest instance on, so it excludes instances that start during the collection. An instance that
+ * changes is included as of its read; a list that fits into one read is a snapshot.
  */
 import { BULK_CHUNK, type BulkJobRecord } from '../../store/records/bulk-jobs.js';
 import type { InstanceFilter, InstancePosition } from '../../store/records/instance-lists.js';
@@ -13,13 +13,13 @@ import { readStoredConditions } from '../operations/parse-condition.js';
 import { readPosition, writeIds, writePosition } from './bulk-codec.js';
 import type { BulkFilter } from './bulk-types.js';
 
-/** Instances read at once: little enough that others hardly wait for it. */
+/** Number of instances per read, small enough not to delay other reads. */
 const READ_AT_ONCE = 250;
 
 export interface BulkCollectionOptions {
   readonly store: Pick<Store, 'listInstances' | 'collectBulkIds'>;
   readonly filter: BulkFilter;
-  /** Asks the store until it responds; null: the job no longer belongs to this node. */
+  /** Calls the store until it responds; null if the job no longer belongs to this node. */
   readonly retry: <Value>(ask: () => Promise<Value>) => Promise<Value | null>;
   readonly matched: (count: number) => void;
 }

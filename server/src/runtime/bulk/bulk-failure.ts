@@ -1,4 +1,4 @@
-/** Why an action fails for an instance, as the job and its preview show it. */
+/** Why an action fails for an instance, as shown in the job and its preview. */
 import type { AppError } from '../../base/errors.js';
 import type { BulkFailure } from './bulk-types.js';
 

@@ -1,14 +1,13 @@
 /**
- * One bulk job on the node that owns it: collects the ids, acts on each instance at the rate of the job, and stores the
- * progress.
+ * One bulk job on the node that owns it: collects the ids, acts on each instance at the job's rate, and stores the progress.
  *
  *  BJ1 However often a node dies, the job acts once on each instance: the next node continues where the stored progress ends,
  *      at most `AHEAD_MAX` instances behind, and the actions on these have no second effect (bulk-actions.ts).
- *  BJ2 A node acts only while it knows that it owns the job: it has read that from the store less than `CONFIRMED_MS` ago,
- *      which is less than the lease of a node.
- *  BJ3 A job that was stopped, on whichever node, starts no action more than `CHECK_MS` and one read later.
+ *  BJ2 A node acts only while it knows that it owns the job: it has confirmed this in the store less than `CONFIRMED_MS` ago,
+ *      which is shorter than a node's lease.
+ *  BJ3 A job stopped on any node starts no further action after `CHECK_MS` plus one read.
  */
-// It names a line of the log; nothing that runs do depends on it.
+// It identifies a log line; runs don't depend on it.
 // eslint-disable-next-line no-restricted-imports
 import { randomUUID } from 'node:crypto';
 import { backOffMs } from '../../base/back-off.js';
@@ -30,28 +29,29 @@ import { BulkProgressTracker, type BulkOutcome } from './bulk-progress.js';
 import type { BulkAction } from './bulk-types.js';
 import { Pacer } from './pacer.js';
 
-/** How many instances a job may be ahead of its stored progress. */
+/** Maximum number of instances that a job may be ahead of its stored progress. */
 const AHEAD_MAX = 2000;
 /** Actions of one job at the same time. */
 const WIDTH_MIN = 4;
 /**
- * How long an action may take before the job falls behind its rate, and the most actions at the same time. The node that runs
- * an instance applies a modification, and may look for messages only once a second; a job that waits for it costs little.
+ * How long an action may take before the job falls behind its rate, and the maximum number of concurrent actions. A
+ * modification is applied by the node that runs the instance, which may look for messages only once per second; waiting for it
+ * costs little.
  */
 const WIDTHS = {
   modify: { seconds: 2, max: 1000 },
   others: { seconds: 0.1, max: 32 },
 } as const;
-/** How often the progress is stored, or the state of the job is read if there is none. */
+/** How often the progress is stored, or, without progress, the job's state is read. */
 const CHECK_MS = 500;
 const CONFIRMED_MS = 3000;
-/** How long the job waits at most while instances of other callers wait for a turn, before it acts all the same. */
+/** Maximum time that an action yields to waiting instances of other callers. */
 const GIVE_WAY_MS = 50;
 const GIVE_WAY_TIMES_MAX = 10;
-/** How often an action is tried whose error is temporary. */
+/** Maximum number of attempts of an action with temporary errors. */
 const ATTEMPTS_MAX = 60;
 
-/** How long a stopped job tries to store its last outcomes. */
+/** How long a stopped job keeps trying to store its last outcomes. */
 const LAST_SAVE_MS = 10_000;
 
 /** The action may succeed later, or has been sent: a repetition has no second effect (BJ1). */
@@ -74,7 +74,7 @@ export interface BulkJobRunOptions {
   readonly acted: (action: BulkAction, outcome: 'done' | 'skipped' | 'failed') => void;
 }
 
-/** Why a run ended: everything is done; somebody stopped the job; another node owns it; or this node gave it up. */
+/** Why a run ended: the job is done; a user stopped it; another node owns it; or this node released it. */
 export type BulkRunEnd = 'done' | 'stopped' | 'lost' | 'released';
 
 function widthOf(action: BulkAction, perSecond: number): number {
@@ -104,7 +104,7 @@ export class BulkJobRun {
   #checking: Promise<void> | null = null;
   #cancelCheck: () => void = () => undefined;
 
-  /** @param job as this node has inserted or claimed it */
+  /** @param job as inserted or claimed by this node */
   constructor(job: BulkJobRecord, options: BulkJobRunOptions) {
     const { action, actor, perSecond, reach, reason } = readAbout(job.about);
     this.#options = options;
@@ -140,7 +140,7 @@ export class BulkJobRun {
     return this.#collected;
   }
 
-  /** Does not reject because of the store. */
+  /** Doesn't reject because of store outages. */
   async run(): Promise<BulkRunEnd> {
     this.#scheduleCheck();
     try {
@@ -171,7 +171,7 @@ export class BulkJobRun {
         this.#matched = count;
       },
     });
-    // Another node has the job, or somebody stopped it: the check tells.
+    // Another node has the job, or a user stopped it: the check finds out.
     if (!isComplete) await this.#check();
     this.#isCollected = isComplete;
     this.#setCollected();
@@ -203,7 +203,7 @@ export class BulkJobRun {
 
   async #readChunk(index: number): Promise<readonly string[] | null> {
     const { store } = this.#options;
-    // Asking answers with an object, so that null only means that the run has ended.
+    // The call returns an object, so that null only means that the run has ended.
     const read = await this.#retry(async () => ({ text: await store.readBulkIds(this.id, index) }));
     if (read === null) return null;
     if (read.text === null) throw new Error(`The ids ${index} of bulk job ${this.id} are missing`);
@@ -245,7 +245,7 @@ export class BulkJobRun {
     acted(this.#action, typeof outcome === 'string' ? outcome : 'failed');
   }
 
-  /** Null: the run has ended, and it is not known whether the action happened. */
+  /** Null: the run has ended, and it is unknown whether the action happened. */
   async #outcomeFor(id: string, mayBeRepeated: boolean): Promise<BulkOutcome | null> {
     const { actions } = this.#options;
     let isRepeated = mayBeRepeated;
@@ -275,7 +275,7 @@ export class BulkJobRun {
     return { workflowId, code: 'internal', message, fields: { errorId }, problems: [] };
   }
 
-  /** Asks until the store responds. Null: the run has ended. */
+  /** Calls the store until it responds. Null: the run has ended. */
   #retry<Value>(ask: () => Promise<Value>): Promise<Value | null> {
     return new StoreRetry(this.#options.clock).untilAnswered(ask, () => this.#end !== null);
   }
@@ -337,7 +337,7 @@ export class BulkJobRun {
       .saveBulkProgress({ ...ids, ...counts, ...changes })
       .catch((error: unknown) => {
         if (!(error instanceof StoreRefusedError)) throw error;
-        // The counts are always stored. Without the details of failures, the job goes on and ends.
+        // The counts are always stored. If failure details can't be stored, the job continues without them.
         const { done, failed, skipped } = counts;
         return store.saveBulkProgress({ ...ids, done, failed, skipped, ...changes });
       });
@@ -346,7 +346,7 @@ export class BulkJobRun {
     return state;
   }
 
-  /** Stores what is left. If this node dies now, the next one does it. */
+  /** Stores the remaining progress. If this node dies now, the next one does it. */
   async #finish(): Promise<BulkRunEnd> {
     const { clock } = this.#options;
     if (this.#end === 'lost') return 'lost';
@@ -362,7 +362,7 @@ export class BulkJobRun {
     return state === 'lost' ? 'lost' : 'stopped';
   }
 
-  /** Also stores what ended after the job was stopped. Null: the store did not respond in time. */
+  /** Also stores outcomes of actions that ended after the job was stopped. Null: the store did not respond in time. */
   async #saveLast(changes: { readonly endTime?: number }): Promise<BulkProgressResult | null> {
     const { clock } = this.#options;
     let deadline = Infinity;

@@ -47,12 +47,12 @@ import {
   type BulkRequest,
 } from './bulk-types.js';
 
-/** How long a request waits until all ids have been stored. */
+/** How long a request waits for all ids to be stored. */
 const COLLECT_WAIT_MS = 5000;
-/** A preview counts up to so many instances, for so long. */
+/** Limits of the count in a preview. */
 const COUNT_LIMITS = { max: 1_000_000, ms: 3000 };
 const PREVIEWED = 20;
-/** What a modification that was tried says of the run. */
+/** Errors of a dry run that show an obstacle of the instance. */
 const OBSTACLES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'modification_impossible',
   'invalid_data',
@@ -80,8 +80,8 @@ export class BulkJobs {
   }
 
   /**
-   * Stores a job and begins with it. It answers when all ids have been stored, or after `COLLECT_WAIT_MS`; what was answered
-   * is continued on any node.
+   * Stores and starts a job. Resolves when all ids have been stored, or after `COLLECT_WAIT_MS`; from then on, the job survives
+   * this node.
    *
    * @throws AppError `invalid_request`, `too_many_bulk_jobs`, `idempotency_conflict`
    */
@@ -101,13 +101,13 @@ export class BulkJobs {
     return { id: job.id, ...inserted.run.matched };
   }
 
-  /** What a job would act on, and what would prevent it. @throws AppError `invalid_request` */
+  /** Previews the instances that a job would act on, with obstacles. @throws AppError `invalid_request` */
   async preview(request: BulkRequest): Promise<BulkPreview> {
     const matches = await this.#matchesOf(request);
     return { ...matches, obstacles: await this.#obstaclesOf(request, matches.instances) };
   }
 
-  /** Only a modification can be tried without changing anything. */
+  /** Only modifications support a dry run. */
   async #obstaclesOf(
     { actor, modification, reason }: BulkRequest,
     instances: readonly InstanceListItem[],
@@ -119,7 +119,7 @@ export class BulkJobs {
         await this.#options.repairs.modify(id, { ...modification, reason, dryRun: true }, actor);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        // Anything else says nothing about the run: the job itself would try again.
+        // Other errors say nothing about the run: the job itself would retry.
         if (OBSTACLES.has(error.code)) obstacles.push(bulkFailure(id, error));
       }
     }
@@ -146,13 +146,13 @@ export class BulkJobs {
     return { matched: count, exact, instances: items };
   }
 
-  /** @throws AppError `bulk_job_not_found`, also if the job may act on instances outside the reach */
+  /** @throws AppError `bulk_job_not_found`, even if the job may act on instances outside the reach */
   async get(id: string, reach: NameReach): Promise<BulkJobView> {
     return this.#view(await this.#load(id, reach));
   }
 
   /**
-   * The instances of the job as they are now, in the order in which it takes them. Removed ones are left out.
+   * The current state of the job's instances, in processing order. Removed ones are omitted.
    * @throws AppError `bulk_job_not_found`, `invalid_request` for a cursor of another list
    */
   async listRuns(id: string, page: PageRequest, reach: NameReach): Promise<Page<InstanceListItem>> {
@@ -178,7 +178,7 @@ export class BulkJobs {
   }
 
   /**
-   * The newest first, without those that may act on instances outside the reach.
+   * Newest first, without jobs that may act on instances outside the reach.
    * @throws AppError `invalid_request` for a cursor of another list
    */
   async list({ cursor, limit }: PageRequest, reach: NameReach): Promise<Page<BulkJobListItem>> {
@@ -192,7 +192,7 @@ export class BulkJobs {
     return { ...page, items: page.items.filter((job) => reachesAllOf(reach, job.reach)) };
   }
 
-  /** Actions in progress still end. A job that has ended stays as it is. @throws AppError `bulk_job_not_found` */
+  /** Actions in progress still end. An ended job doesn't change. @throws AppError `bulk_job_not_found` */
   async stop(id: string, actor: string, reach: NameReach): Promise<BulkJobView> {
     const { clock, logger, runner, store } = this.#options;
     if (reach !== 'all') await this.#load(id, reach);
@@ -275,7 +275,7 @@ export class BulkJobs {
     return job;
   }
 
-  /** Those of the instances that exist, within the reach. */
+  /** The instances that exist and are within the reach. */
   async #existing(ids: readonly string[], reach: NameReach): Promise<readonly InstanceListItem[]> {
     const found = new Map<string, InstanceListItem>();
     for (const summary of await this.#options.store.getSummaries(ids)) {
@@ -292,7 +292,7 @@ export class BulkJobs {
   }
 }
 
-/** Null: the ids were given. */
+/** Null: the request lists ids. */
 function filterOf({ reach, selection }: BulkRequest): BulkFilter | null {
   if (!('filter' in selection)) return null;
   return { ...selection.filter, ...definitionsWithin(reach) };

@@ -1,8 +1,8 @@
 /**
- * How far a bulk job has come. Actions overlap, so they do not end in the order of the ids.
+ * The progress of a bulk job. Actions overlap, so they don't end in the order of the ids.
  *
- * The store gets the outcomes up to the first action that has not ended: whoever continues from there repeats only what may
- * not have been stored.
+ * The store gets the outcomes up to the first unfinished action: a node that continues from there repeats only actions whose
+ * outcome may not have been stored.
  */
 import type { BulkJobRecord, BulkProgress } from '../../store/records/bulk-jobs.js';
 import { readFailures, writeFailures } from './bulk-codec.js';
@@ -19,7 +19,7 @@ export class BulkProgressTracker {
   #skipped: number;
   #failed: number;
   readonly #failures: BulkFailure[];
-  /** The outcomes beyond the first action that has not ended, by position. */
+  /** The outcomes beyond the first unfinished action, by position. */
   readonly #ahead = new Map<number, BulkOutcome>();
   #hasNewFailures = false;
 
@@ -30,7 +30,7 @@ export class BulkProgressTracker {
     this.#failures = [...readFailures(job.failures)];
   }
 
-  /** The position of the first action that has not ended. */
+  /** The position of the first unfinished action. */
   get position(): number {
     return this.#done + this.#skipped + this.#failed;
   }
@@ -45,7 +45,7 @@ export class BulkProgressTracker {
     }
   }
 
-  /** Counts everything that has ended: nobody continues after it. */
+  /** Counts everything that has ended. Call it when no node continues the job. */
   close(): void {
     const rest = [...this.#ahead.values()];
     this.#ahead.clear();
@@ -58,7 +58,7 @@ export class BulkProgressTracker {
     return this.#hasNewFailures ? { ...counts, failures: writeFailures(this.#failures) } : counts;
   }
 
-  /** These counts have been stored. */
+  /** Called when these counts have been stored. */
   saved({ failed }: Pick<Counts, 'failed'>): void {
     if (failed === this.#failed) this.#hasNewFailures = false;
   }

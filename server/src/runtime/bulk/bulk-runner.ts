@@ -1,6 +1,6 @@
 /**
- * The bulk jobs that this node works on. A node that inserts a job owns it; when it is gone, another node claims the job, by
- * the same signs by which instances are taken over.
+ * The bulk jobs that this node works on. A node that inserts a job owns it; when it is gone, another node claims the job, under
+ * the same conditions as for the takeover of instances.
  */
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
@@ -25,11 +25,11 @@ export const RUNNING_JOBS_MAX = 20;
 /** How long a job is kept after its end. */
 export const JOB_RETENTION_MS = 7 * 24 * 60 * 60_000;
 
-/** For jobs that a node gave up when it stopped. When a node dies, the others look at once. */
+/** Finds jobs that a stopping node released. When a node dies, the others look immediately. */
 const LOOK_INTERVAL_MS = 15_000;
 const PURGE_INTERVAL_MS = 10 * 60_000;
 const PURGED_AT_ONCE = 100;
-/** More than may run: jobs that are created at the same moment can exceed the maximum. */
+/** More than may run: jobs created at the same moment can exceed the maximum. */
 const FOUND_MAX = 5 * RUNNING_JOBS_MAX;
 
 export interface BulkRunnerOptions {
@@ -58,7 +58,7 @@ export class BulkRunner implements Service {
   readonly #look: PeriodicTask;
   readonly #purge: PeriodicTask;
   readonly #runs = new Map<string, { readonly run: BulkJobRun; readonly ended: Promise<void> }>();
-  /** Jobs whose insertion is in progress: stored, perhaps, and owned by this node, but not yet in `#runs`. */
+  /** Jobs being inserted: possibly stored, and owned by this node, but not yet in `#runs`. */
   readonly #inserting = new Set<BulkJobRecord>();
   #isStopping = false;
 
@@ -92,7 +92,7 @@ export class BulkRunner implements Service {
     return Promise.resolve();
   }
 
-  /** Gives the jobs up after the actions in progress. */
+  /** Releases the jobs after the actions in progress. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#look.stop();
@@ -122,7 +122,7 @@ export class BulkRunner implements Service {
       ...this.#options,
       acted: (action, outcome) => metrics.bulkActed(action, outcome),
     });
-    // A request has only started it.
+    // The run outlives the request that started it.
     const ended = runForServer(() => run.run())
       .then((end) => logger.info({ bulkJob: job.id }, ENDS[end]))
       .catch((error: unknown) => logger.error({ err: error, bulkJob: job.id }, 'a bulk job failed'))
@@ -139,7 +139,7 @@ export class BulkRunner implements Service {
     return this.#runs.get(jobId)?.run ?? null;
   }
 
-  /** A node is gone: its jobs are continued at once. */
+  /** Called when a node is gone: continues its jobs immediately. */
   async takeOver(): Promise<void> {
     await this.#look.runOnce();
   }

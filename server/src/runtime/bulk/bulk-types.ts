@@ -21,28 +21,28 @@ export interface BulkFilter extends Omit<InstanceFilter, 'where'> {
 export type BulkSelection =
   { readonly filter: BulkFilter } | { readonly workflowIds: readonly string[] };
 
-/** A modification of each instance; the reason is that of the job. */
+/** A modification of each instance; its reason is the job's. */
 export type BulkModification = Omit<ModifyRequest, 'reason' | 'idempotency' | 'dryRun'>;
 
 export interface BulkRequest {
   readonly action: BulkAction;
   readonly selection: BulkSelection;
   readonly reason: string;
-  /** Only of the action `modify`. */
+  /** Only for the action `modify`. */
   readonly modification: BulkModification | null;
-  /** Only of the action `terminate`: compensate completed steps first. */
+  /** Only for the action `terminate`: compensates completed steps first. */
   readonly compensate: boolean;
   /** Default: `PER_SECOND`. */
   readonly perSecond: number | null;
   readonly actor: string;
-  /** The API key of the caller; null: it has none. */
+  /** The caller's API key; null: none. */
   readonly apiKeyId: string | null;
-  /** The job acts only on instances of definitions within it. */
+  /** The job acts only on instances of definitions within this reach. */
   readonly reach: NameReach;
   readonly idempotency: IdempotencyKey | null;
 }
 
-/** Actions per second if the request does not say how many. */
+/** Default number of actions per second. */
 export const PER_SECOND = 50;
 
 export interface BulkMatch {
@@ -54,7 +54,7 @@ export interface BulkMatch {
 export interface BulkPreview extends BulkMatch {
   /** The first of them. */
   readonly instances: readonly InstanceListItem[];
-  /** Those of the first for which the action would fail, as far as that can be told without doing it. */
+  /** The ones among them for which the action would fail, as far as a dry run can tell. */
   readonly obstacles: readonly BulkFailure[];
 }
 
@@ -71,7 +71,7 @@ export interface BulkFailure {
   readonly problems: readonly DocumentProblem[];
 }
 
-/** The API key of the caller who created a job, as it is now. */
+/** The current state of the API key that created a job. */
 export interface BulkJobKey {
   readonly id: string;
   readonly state: ApiKeyState;
@@ -88,7 +88,7 @@ export interface BulkJobListItem extends BulkMatch {
   readonly perSecond: number;
   readonly state: BulkJobState;
   readonly done: number;
-  /** The status of these instances did not allow the action. */
+  /** The number of instances whose status did not allow the action. */
   readonly skipped: number;
   readonly failed: number;
   readonly startTime: number;

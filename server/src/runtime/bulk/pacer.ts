@@ -1,7 +1,7 @@
-/** Spreads actions evenly over time: so many per second, whatever each of them takes. */
+/** Spreads actions evenly over time, at a fixed rate, however long each of them takes. */
 import { sleepUntil, type Clock } from '../../base/clock.js';
 
-/** What a short delay of the process or the store has cost is made up for; a longer one is not. */
+/** Shorter delays of the process or the store are caught up; longer ones aren't. */
 const CATCH_UP_MS = 1000;
 
 export class Pacer {
@@ -27,7 +27,7 @@ export class Pacer {
     while (!signal.aborted && this.#clock.now() < time) await sleepUntil(this.#clock, time, signal);
   }
 
-  /** From now on, nobody waits. */
+  /** Ends all waits, now and in the future. */
   close(): void {
     this.#closed.abort();
   }

@@ -1,6 +1,6 @@
 /**
- * Changes that were not reported yet, of bounded size: each instance counts once, however often it changed. Too many
- * changes are replaced by a single notice that something changed and the lists must be read again.
+ * A bounded buffer of unreported changes: each instance counts once, however often it changes. Too many changes are replaced by
+ * a single notice that something changed and the lists must be read again.
  */
 import type { ChangeBatch, ChangedInstance } from '../../backplane/backplane.js';
 
@@ -19,7 +19,7 @@ export class ChangeBuffer {
   addInstance(change: ChangedInstance): void {
     if (this.#lagged) return;
     const known = this.#workflows.get(change.id);
-    // A change made by another node before a take-over may be reported after later changes made here.
+    // Another node's change before a takeover may be reported after later changes of this node.
     if (known !== undefined && known.lastChangeTime > change.lastChangeTime) return;
     this.#workflows.set(change.id, change);
     if (this.#workflows.size > PENDING_MAX) this.lag();
@@ -31,7 +31,7 @@ export class ChangeBuffer {
     if (this.#definitions.size > PENDING_MAX) this.lag();
   }
 
-  /** More has changed than can be reported. */
+  /** Records that more has changed than can be reported. */
   lag(): void {
     this.#workflows.clear();
     this.#definitions.clear();

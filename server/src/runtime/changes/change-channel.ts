@@ -1,6 +1,6 @@
 /**
- * The changes that match one filter, for all listeners with that filter: they get the same batches, so that each is made,
- * and written, once.
+ * The changes that match one filter, for all listeners with that filter. They share batches, so that each is built and
+ * serialized once.
  */
 import type { ChangeBatch, ChangedInstance } from '../../backplane/backplane.js';
 import type { Clock } from '../../base/clock.js';
@@ -14,13 +14,13 @@ const BATCH_INTERVAL_MS = 100;
 export interface ChangeFilter {
   readonly workflowId?: string;
   readonly definitionId?: string;
-  /** Of the ids of definitions. */
+  /** Prefixes of definition ids. */
   readonly definitionPrefixes?: readonly string[];
 }
 
 /** A listener of the channel. */
 export interface BatchReceiver {
-  /** It waits for the next batch. */
+  /** True while it waits for the next batch. */
   readonly isWaiting: boolean;
   add(batch: ChangeBatch): void;
   close(): void;
@@ -62,12 +62,12 @@ export class ChangeChannel {
     this.#changed();
   }
 
-  /** A listener waits for changes. */
+  /** Called when a listener waits for changes. */
   asked(): void {
     this.#whenDue(() => this.#take());
   }
 
-  /** All changes of one moment are in one batch. */
+  /** Changes at the same moment go into one batch. */
   #changed(): void {
     if (this.#isTaking) return;
     this.#whenDue(() => {
@@ -91,7 +91,7 @@ export class ChangeChannel {
     }
   }
 
-  /** A listener has left. */
+  /** Removes a listener. */
   removeWatch(watch: BatchReceiver): void {
     this.watches.delete(watch);
     if (this.#isWanted()) return;
@@ -112,7 +112,7 @@ export class ChangeChannel {
   }
 }
 
-/** The same for filters that match the same changes. */
+/** Equal for filters that match the same changes. */
 export function channelKey(filter: ChangeFilter): string {
   const { definitionId = null, definitionPrefixes = null, workflowId = null } = filter;
   return JSON.stringify([workflowId, definitionId, definitionPrefixes]);

@@ -2,12 +2,12 @@
  * Reports changes to listeners as they happen: instances after each commit and control action, definitions when they get a
  * version.
  *
- * Owns: the listeners of this node, and what other nodes have asked to be notified of. Must not know: HTTP, the store. It
+ * Owns: the listeners of this node, and the notifications that other nodes have requested. Must not know: HTTP, the store. It
  * is a feed, not a log: listeners recover from losses (of a hint, or by a slow listener) by reading the lists again.
  *
- *  F1 While nobody listens, here or elsewhere, a commit costs one comparison and nothing is sent.
- *  F2 Each listener uses bounded memory, whatever it does; a slow one is told that it missed changes.
- *  F3 A change costs the same, however many listeners have the same filter. One caller can't take all places.
+ *  F1 Without listeners on any node, a commit costs one comparison and nothing is sent.
+ *  F2 Each listener uses bounded memory; a slow listener is notified that it missed changes.
+ *  F3 A change costs the same, however many listeners have the same filter. One caller can't take all permits.
  */
 import {
   CHANGES_PER_HINT_MAX,
@@ -42,7 +42,7 @@ const TELL_INTERVAL_MS = 200;
 
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
-  /** Of the filters that listeners have. */
+  /** The channels of the listeners' filters. */
   readonly #channels = new Map<string, ChangeChannel>();
   readonly #places = new WatchPlaces();
   readonly #forOthers = new ChangeBuffer();
@@ -92,13 +92,13 @@ export class ChangeFeed {
 
   // -- changes on this node
 
-  /** A commit of this instance is durable. */
+  /** Called when a commit of this instance is durable. */
   committed(instance: Instance): void {
     if (!this.#isWanted) return;
     this.#changed(changeOf(committedItem(instance, this.#options.clock.now())));
   }
 
-  /** The status of an instance was changed in the store. */
+  /** Called when the status of an instance was changed in the store. */
   controlled(record: InstanceSummary): void {
     if (!this.#isWanted) return;
     this.#changed(changeOf(listItem(record)));
@@ -164,7 +164,7 @@ export class ChangeFeed {
     }
   }
 
-  /** While there are listeners here, asks other nodes for notifications; if that is impossible, listeners are told. */
+  /** While there are listeners here, asks other nodes for notifications; if that is impossible, listeners are notified. */
   #announceInterest(): void {
     const { clock, mayBeStale, publish } = this.#options;
     publish({ kind: 'interest' });
@@ -175,7 +175,7 @@ export class ChangeFeed {
   }
 }
 
-/** Without what may be long. */
+/** The change without members that may be long. */
 function changeOf(item: InstanceListItem): ChangedInstance {
   const { id, definitionId, version, reference, status, outcome, parent } = item;
   const { startTime, endTime, lastChangeTime, failureTime, failingSince } = item;

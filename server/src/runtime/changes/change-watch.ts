@@ -1,4 +1,4 @@
-/** One listener's view of the change feed: the batches of its channel that it has not asked for yet. */
+/** One listener's view of the change feed: the batches of its channel that it has not read yet. */
 import type { ChangeBatch } from '../../backplane/backplane.js';
 import type { Clock } from '../../base/clock.js';
 import type { BatchReceiver, ChangeChannel } from './change-channel.js';
@@ -12,11 +12,11 @@ const LAG: ChangeBatch = { workflows: [], definitions: [], lagged: true };
 
 export interface ChangeListener {
   /**
-   * The next changes, immediately if there are some; an empty batch after `waitMs`; null if the server is stopping. Listeners
+   * The next changes, immediately if there are any; an empty batch after `waitMs`; null if the server is stopping. Listeners
    * with the same filter get the same objects.
    */
   next(waitMs: number): Promise<ChangeBatch | null>;
-  /** Must be called at the end; may be called twice. */
+  /** Must be called in the end; idempotent. */
   close(): void;
 }
 

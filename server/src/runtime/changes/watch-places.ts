@@ -1,4 +1,4 @@
-/** The places of listeners on a node: their number is limited, and how many each caller and each address can have. */
+/** Limits the number of change listeners on a node: in total, per caller and per address. */
 import { AppError } from '../../base/errors.js';
 import type { Caller } from '../../base/limits/current-caller.js';
 
@@ -15,7 +15,7 @@ export class WatchPlaces {
     return this.#taken;
   }
 
-  /** The returned function gives the place back. @throws AppError `too_many_requests` */
+  /** The returned function releases the permit. @throws AppError `too_many_requests` */
   take(caller: Caller | null): () => void {
     if (this.#taken >= WATCHES_MAX) throw refusal('on this server');
     const shares = caller === null ? [] : sharesOf(caller);
@@ -43,7 +43,7 @@ interface Share {
 
 function sharesOf({ address, key }: Caller): readonly Share[] {
   const ofAddress = { key: `address:${address}`, max: OF_ADDRESS_MAX, of: 'from this address' };
-  // Without a subject, the address is the caller.
+  // A caller without a subject is identified by its address.
   return key === ofAddress.key
     ? [ofAddress]
     : [ofAddress, { key, max: OF_CALLER_MAX, of: 'with this subject' }];

@@ -15,6 +15,6 @@ export interface StoredScript extends StepScriptView {
 
 /** A script in a list. */
 export type StepScriptSummary = Omit<StepScriptView, 'source'> & {
-  /** Who stored this version; null: it is not known. */
+  /** The actor who stored this version; null: unknown. */
   readonly createdBy: string | null;
 };

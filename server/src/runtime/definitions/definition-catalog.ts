@@ -53,15 +53,15 @@ export interface DefinitionCatalogOptions {
   readonly reading: ReadingGate;
   readonly stepScripts: StepScripts;
   readonly inputSchemas: Pick<InputSchemas, 'check'>;
-  /** Null: this server runs nothing, so it knows no secrets. */
+  /** Null: this server doesn't run instances, so it has no secrets. */
   readonly secretNames: (() => readonly string[]) | null;
-  /** True while another node could add a version without this node learning of it immediately. */
+  /** True while another node could add a version without notifying this node immediately. */
   readonly mayBeStale: () => boolean;
   /** True while other nodes share the store. */
   readonly isShared: () => boolean;
   /** Wraps the insert of a version. */
   readonly triggers: () => Pick<TriggerRegistry, 'register'>;
-  /** A new version was stored. */
+  /** Called when a new version was stored. */
   readonly stored: (id: string, version: number) => void;
 }
 
@@ -145,7 +145,7 @@ export class DefinitionCatalog {
     return this.#read(id, version, viewOf);
   }
 
-  /** The text as it was posted, with its comments and its order of members. Null: none was kept, or there is no such version. */
+  /** The text as posted, including comments and member order. Null: none was kept, or there is no such version. */
   source(id: string, version: number | 'latest'): Promise<string | null> {
     const { reading, store } = this.#options;
     return reading.read(
@@ -209,7 +209,7 @@ export class DefinitionCatalog {
     return this.#authors.addTo(page, ({ id, version }) => ({ name: id, version }));
   }
 
-  /** The definition that new instances start on. @throws AppError `definition_not_found` */
+  /** The definition that new instances use. @throws AppError `definition_not_found` */
   async latest(id: string): Promise<WorkflowDefinition> {
     const known = this.#latest.get(id);
     if (known !== undefined && this.#isFresh(known.readAt)) {
@@ -228,7 +228,7 @@ export class DefinitionCatalog {
   }
 
   /**
-   * The index fields of the newest version, which apply to the instances of all versions. No commit waits for news of them:
+   * The index fields of the newest version, which apply to the instances of all versions. Commits don't wait for updates:
    * `refreshIndexPaths` reads them again. If they cannot be read, those of the given version are used.
    */
   indexPaths(definition: WorkflowDefinition): IndexPaths | Promise<IndexPaths> {
@@ -244,7 +244,7 @@ export class DefinitionCatalog {
     );
   }
 
-  /** Reads the index fields again that were used since the last time, so that they are at most a few seconds old. */
+  /** Rereads the index fields that were used since the last call, so that they are at most a few seconds old. */
   async refreshIndexPaths(): Promise<void> {
     const before = this.#options.clock.now() - LATEST_TTL_MS;
     const used = [...this.#indexes].filter(([, { isUsed, readAt }]) => isUsed && readAt <= before);
@@ -253,13 +253,13 @@ export class DefinitionCatalog {
         await this.#readLatest(id);
       } catch (error) {
         if (error instanceof StoreUnavailableError) throw error;
-        // A version that cannot be read does not hold up the others.
+        // A version that can't be read doesn't delay the others.
         this.#indexes.set(id, { ...known, readAt: this.#options.clock.now(), isUsed: false });
       }
     }
   }
 
-  /** There may be a newer version. */
+  /** Called when there may be a newer version. */
   forget(id: string): void {
     this.#latest.delete(id);
     this.#indexes.delete(id);

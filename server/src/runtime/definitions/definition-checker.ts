@@ -1,9 +1,9 @@
 /**
- * Finds all errors and warnings of a posted definition: those of its form (engine/definitions), and those that only the
- * stored custom steps and Python can show.
+ * Finds all errors and warnings of a posted definition: problems of its form (engine/definitions), and problems that only the
+ * stored custom steps and Python reveal.
  *
- *  DC1 Checking takes time in proportion to the size of the document, however many problems it has: problems beyond the
- *      maximum length of the list are neither searched for nor created.
+ *  DC1 Checking takes linear time in the size of the document, however many problems it has: once the list is full, no further
+ *      problems are searched for or created.
  *  DC2 The thread is never blocked for long: parsing is bounded by the number of values, and later work is done in batches.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -51,7 +51,7 @@ export interface DefinitionCheckerOptions {
   readonly scripts: Pick<ScriptRuntime, 'checkSyntax' | 'examine'>;
   readonly stepScripts: Pick<StepScripts, 'known'>;
   readonly inputSchemas: Pick<InputSchemas, 'check'>;
-  /** Null: this server runs nothing, so it knows no secrets. */
+  /** Null: this server doesn't run instances, so it has no secrets. */
   readonly secretNames: (() => readonly string[]) | null;
 }
 
@@ -78,7 +78,7 @@ export class DefinitionChecker {
     return { ...parsed, errors, warnings };
   }
 
-  /** Checked in turns, so that a megabyte of expressions does not block others. */
+  /** Checked in batches, so that a megabyte of expressions doesn't block other work. */
   async #oddities(parsed: ParsedDefinition): Promise<readonly DocumentProblem[]> {
     const warnings = new ProblemList<DocumentWarningCode>();
     const { scripts } = this.#options;
@@ -114,7 +114,7 @@ export class DefinitionChecker {
 
   async #schemaErrors({ errors, input }: ParsedDefinition): Promise<readonly DocumentProblem[]> {
     if (input === null) return [];
-    // A schema that refers to other documents cannot be compiled, and that has been reported.
+    // A schema that refers to other documents can't be compiled, which has already been reported.
     if (errors.some(({ pointer }) => pointer.startsWith(`${input.pointer}/`))) return [];
     const problems = await this.#options.inputSchemas.check(input.schema);
     return problems.map((problem) => ({ ...problem, pointer: input.pointer + problem.pointer }));
@@ -128,8 +128,8 @@ export class DefinitionChecker {
   }
 
   /**
-   * CPython itself decides what is valid, so that no definition is accepted whose expressions can only fail later. It
-   * checks each text once. Finding one problem more than fits is enough to report that there are more.
+   * CPython itself decides what is valid, so that no accepted definition has expressions that can only fail. Each text is
+   * checked once. One problem beyond the limit is enough to report that there are more.
    */
   async #syntaxErrors(
     expressions: readonly ExpressionSource[],
@@ -168,12 +168,12 @@ function* cronErrors(crons: readonly CronUse[]): Generator<DocumentProblem> {
   }
 }
 
-/** Maximum length parsed on this thread before others have their turn: about ten milliseconds. */
+/** Maximum length parsed before yielding the thread: about ten milliseconds. */
 const TURN_LENGTH = 16 * 1024;
 /** Fixed cost of an expression in addition to its length. */
 const EXPRESSION_LENGTH_MIN = 20;
 
-/** Remembers what it has checked of one definition. */
+/** Caches the facts about the expressions of one definition. */
 class Examiner {
   readonly #known = new Map<string, ExpressionFacts | null>();
   readonly #examine: ExamineExpression;

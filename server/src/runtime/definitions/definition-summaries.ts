@@ -1,6 +1,6 @@
 /**
- * Lists definitions without their bodies, of which one may have a megabyte: they are read a few at a time, so that a page of them
- * fits into memory.
+ * Lists definitions without their bodies. A body may have a megabyte, so only a few are read at a time, and a page fits into
+ * memory.
  */
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import { originOf } from '../../store/definition-origin.js';
@@ -8,17 +8,17 @@ import type { DefinitionVersion, StoredDefinition } from '../../store/records/de
 import type { Store } from '../../store/store.js';
 import { compareText } from '../../store/text-order.js';
 
-/** A definition has up to a megabyte. */
+/** A definition may have up to a megabyte. */
 export const DEFINITIONS_AT_ONCE = 20;
 
 export interface ListRequest {
   readonly after: string | null;
   readonly limit: number;
-  /** Of prefixes, the definitions from the first to the last are read. */
+  /** If it has prefixes, the definitions between the first and the last prefix are read. */
   readonly reach: NameReach;
 }
 
-/** In the order of their ids. */
+/** In order of id. */
 export async function listSummaries(
   store: Pick<Store, 'listDefinitions'>,
   { after, limit, reach }: ListRequest,
@@ -42,10 +42,10 @@ export function summaryOf(record: StoredDefinition): DefinitionVersion {
   return { id, version, description, createdAt, disabled, origin: originOf(body) };
 }
 
-/** Where to begin, and the prefix after which nothing follows; null: there is nothing to read. */
+/** The start of the range, and its last prefix; null if there is nothing to read. */
 function rangeOf(reach: NameReach): { readonly start: string; readonly last: string | null } {
   if (reach === 'all') return { start: '', last: '' };
   const ordered = reach.toSorted(compareText);
-  // All texts that begin with the prefix follow what it is without its last character.
+  // All texts with this prefix sort after the prefix without its last character.
   return { start: ordered.at(0)?.slice(0, -1) ?? '', last: ordered.at(-1) ?? null };
 }

@@ -8,24 +8,24 @@ export interface DefinitionSummary {
   readonly version: number;
   readonly description: string | null;
   readonly createdAt: number;
-  /** True if no version of it can be started. */
+  /** True if starts of all versions are disabled. */
   readonly disabled: boolean;
-  /** Where this version comes from, such as a commit; null: nobody said. */
+  /** Where this version comes from, such as a commit; null: unknown. */
   readonly origin: string | null;
-  /** Who stored this version; null: it is not known. */
+  /** The actor who stored this version; null: unknown. */
   readonly createdBy: string | null;
 }
 
-/** A definition that is to be stored. */
+/** A definition to store. */
 export interface PostedDefinition {
   readonly document: unknown;
   /** The text that the document was read from, in JSON or YAML; null: none is kept. */
   readonly source: string | null;
-  /** How a number of the text is written; default: not known. */
+  /** The original text of a number; default: unknown. */
   readonly writtenNumber?: (pointer: string) => string | null;
   /** Where it comes from: see DefinitionSummary. */
   readonly origin?: string | null;
-  /** Who stores it; default: no client. */
+  /** The actor who stores it; default: no client. */
   readonly actor?: string;
 }
 

@@ -1,8 +1,8 @@
-/** Warnings about the script of a custom step that do not prevent it from being stored. */
+/** Warnings about a custom step's script, which is stored nevertheless. */
 import type { DocumentProblem } from '../../engine/model/definition.js';
 import type { ForbiddenImport, ScriptRuntime } from '../../scripts/script-runtime.js';
 
-/** What to use instead of a package. This helps more than naming the missing package. */
+/** Alternatives to missing packages, which help more than the package's name. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ...['aiohttp', 'http', 'httpx', 'requests', 'socket', 'urllib3', 'urllib.request'].map(
     (name) => [name, 'Use an HttpRequest step for calls to other services.'] as const,

@@ -1,4 +1,4 @@
-/** Custom steps: scripts by name, of which the latest version runs. */
+/** Custom steps: scripts by name. Their latest version runs. */
 import { LRUCache } from 'lru-cache';
 import { scriptHint } from '../../engine/definitions/late-problems.js';
 import { findStepType } from '../../engine/definitions/step-types.js';
@@ -16,9 +16,9 @@ import type { StepScriptSummary, StepScriptView, StoredScript } from './custom-s
 import { scriptWarnings } from './script-warnings.js';
 import { VersionAuthors } from './version-authors.js';
 
-/** Read from the store at once. */
+/** Number of scripts per read. */
 const SCRIPTS_AT_ONCE = 40;
-/** How long a script counts as the latest if other nodes may store a newer one. */
+/** How long a script is treated as the latest if other nodes may store a newer one. */
 const TTL_MS = 5000;
 const CACHE_MAX = 1000;
 /** Maximum length of the cached scripts, in characters. */
@@ -53,7 +53,7 @@ export class StepScripts {
   }
 
   /**
-   * @param actor who stores it; default: no client
+   * @param actor the actor who stores it; default: no client
    * @throws AppError `invalid_script` with line and column, in strict mode also for warnings; `reserved_step_name`
    */
   async put(name: string, source: string, strict = false, actor?: string): Promise<StoredScript> {
@@ -128,7 +128,7 @@ export class StepScripts {
     );
   }
 
-  /** A few at a time, so that a page of long scripts fits into memory. */
+  /** Reads a few at a time, so that a page of long scripts fits into memory. */
   async #listFrom(after: string | null, limit: number): Promise<readonly StepScriptVersion[]> {
     const found: StepScriptVersion[] = [];
     for (let read = after; found.length < limit; read = found.at(-1)?.name ?? null) {
@@ -139,7 +139,7 @@ export class StepScripts {
     return found.slice(0, limit);
   }
 
-  /** The script for a step that runs now: the latest of the name, or the version that the step type names. */
+  /** The script for a step that runs now: the latest with its name, or the version that the step type names. */
   async find(stepType: string): Promise<StepScriptRecord | null> {
     const { clock, isShared, mayBeStale, store } = this.#options;
     const { name, version } = readPinnedStep(stepType);
@@ -155,7 +155,7 @@ export class StepScripts {
     return script;
   }
 
-  /** Which of these step types have a script. */
+  /** The step types that have a script. */
   async known(stepTypes: readonly string[]): Promise<ReadonlySet<string>> {
     const scripts = await Promise.all(stepTypes.map((stepType) => this.find(stepType)));
     return new Set(stepTypes.filter((_, index) => scripts[index] !== null));

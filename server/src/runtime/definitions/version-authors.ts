@@ -1,8 +1,8 @@
 /**
- * Who stored the versions of definitions and custom steps, as resources beside them.
+ * The authors of definition and custom step versions, stored as resources beside them.
  *
- *  VA1 A version has the author who stored it first, however often the request is repeated. If a process is killed after it has
- *      stored a version, the version has none until the request is repeated.
+ *  VA1 A version's author is the one who first stored it, however often the request is repeated. If a process is killed after
+ *      it has stored a version, the version has no author until the request is repeated.
  */
 import type { Store } from '../../store/store.js';
 import type { Page } from '../operations/paging.js';
@@ -21,7 +21,7 @@ export class VersionAuthors {
     this.#of = of;
   }
 
-  /** @param actor undefined: no client has stored it */
+  /** @param actor undefined if no client stored it */
   async note(version: Version, actor: string | undefined): Promise<void> {
     if (actor === undefined) return;
     const record = { kind: 'version-author', revision: 1, expiresAt: null, body: actor } as const;

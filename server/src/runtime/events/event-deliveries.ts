@@ -1,25 +1,25 @@
 /**
- * Marks events as delivered, several at once and a little after their delivery: no caller waits for that.
+ * Marks events as delivered, in batches shortly after their delivery, so that no caller waits for it.
  *
- * An event that a node did not mark before it stopped counts as undelivered. Housekeeping delivers it again, and each
- * instance takes it once.
+ * An event that a node has not marked before it stops counts as undelivered. Housekeeping delivers it again, and each instance
+ * takes it once.
  */
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { EventDelivery, FoundEvent } from '../../store/records/events.js';
 import type { Store } from '../../store/store.js';
 
-/** Short enough that a client hardly sees an event without its mark, long enough to mark the events of a busy node together. */
+/** Short enough that clients rarely see an unmarked event, long enough to batch the events of a busy node. */
 const FLUSH_AFTER_MS = 20;
 const MARKS_MAX = 500;
-/** More are left to housekeeping. */
+/** Further ones are left to housekeeping. */
 const PENDING_MAX = 10_000;
 
 export interface EventDeliveriesOptions {
   readonly store: Pick<Store, 'markEventsDelivered'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called if an instance subscribed at the moment of the insert and must receive the event, too. */
+  /** Called if an instance subscribed at the moment of the insert and must also receive the event. */
   readonly deliverAgain: (event: FoundEvent, reached: readonly string[]) => Promise<unknown>;
 }
 
@@ -32,7 +32,7 @@ interface Pending {
 export class EventDeliveries {
   readonly #options: EventDeliveriesOptions;
   readonly #pending = new Map<string, Pending>();
-  /** Marked while somebody read events, who may not have seen the mark. */
+  /** Marked during a read of events that may have missed the mark. */
   readonly #marked = new Map<string, EventDelivery>();
   #readers = 0;
   #cancelTimer: (() => void) | null = null;
@@ -43,12 +43,12 @@ export class EventDeliveries {
     this.#options = options;
   }
 
-  /** The delivery of this event that is still to be stored, or was stored during a read that has not ended. */
+  /** The delivery of this event that is yet to be stored, or was stored during a read in progress. */
   find(eventId: string): EventDelivery | undefined {
     return this.#pending.get(eventId)?.delivery ?? this.#marked.get(eventId);
   }
 
-  /** While events are read, `find` also knows what is stored in the meantime: nothing falls between the two. */
+  /** During `read`, `find` also returns marks that are stored in the meantime, so that no mark is missed. */
   async whileReading<Result>(read: () => Promise<Result>): Promise<Result> {
     this.#readers += 1;
     try {
@@ -65,7 +65,7 @@ export class EventDeliveries {
     this.#flushSoon();
   }
 
-  /** Marks everything that is pending. What comes later is marked immediately. */
+  /** Marks everything pending. Later deliveries are marked immediately. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer?.();
@@ -116,7 +116,7 @@ export class EventDeliveries {
     }
   }
 
-  /** With readers at all times, the oldest are dropped: a read takes less time than so many events. */
+  /** If there are always readers, the oldest are dropped: no read takes as long as this many events. */
   #keepMarked(batch: readonly Pending[]): void {
     if (this.#readers === 0) return;
     for (const { delivery, event } of batch) this.#marked.set(event.id, delivery);

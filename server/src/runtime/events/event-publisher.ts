@@ -4,8 +4,8 @@
  * A waiting step stores its subscription and then searches the events; a publisher stores its event and then searches the
  * subscriptions. In either order, at least one of them finds the other; if both do, the instance takes the event once.
  *
- * Where the insert has posted to all subscriptions that it saw, the publisher searches for those of the same moment after it
- * has answered its caller (`EventDeliveries`).
+ * If the insert has posted to all subscriptions that it saw, the publisher searches for concurrent subscriptions after it has
+ * answered its caller (`EventDeliveries`).
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
@@ -31,7 +31,7 @@ import type { InstanceQueries } from '../operations/instance-queries.js';
 import { traceHeadersOf } from '../../tracing/trace-context.js';
 
 const PAGE = 500;
-/** How long a repeated call waits for the count that the first one is about to store. */
+/** How long a repeated call waits for the first one to store the count. */
 const MARK_PAUSES_MS = [25, 50, 100];
 
 export interface EventPublisherOptions {
@@ -50,7 +50,7 @@ export interface EventPublisherOptions {
 export class EventPublisher {
   readonly #options: EventPublisherOptions;
   readonly #reaches: PublisherReaches;
-  /** The deliveries of this node that are still to be stored. */
+  /** The deliveries of this node that are yet to be stored. */
   readonly deliveries: EventDeliveries;
 
   constructor(options: EventPublisherOptions) {
@@ -62,7 +62,7 @@ export class EventPublisher {
     });
   }
 
-  /** Stores what is known of deliveries. */
+  /** Stores pending delivery marks. */
   stop(): Promise<void> {
     return this.deliveries.stop();
   }
@@ -90,7 +90,7 @@ export class EventPublisher {
         await this.#deliver(event);
       } catch (error) {
         if (error instanceof StoreUnavailableError) throw error;
-        // The others are not held up.
+        // The others aren't delayed.
         logger.warn({ err: error, eventId: event.id }, 'could not deliver an event');
       }
     }
@@ -115,7 +115,7 @@ export class EventPublisher {
     await this.#reaches.note(event, reach);
     const traced = { ...event, ...traceHeadersOf(request), reach };
     const message = eventMessage(traced);
-    // Not delivered by the insert if it is to start runs: see #deliver.
+    // If it starts runs, the insert doesn't deliver it: see #deliver.
     const starts = await this.#options.triggers.has(name);
     const stored = await this.#options.store.insertEvent(event, starts ? undefined : message);
     if (stored.outcome === 'inserted') {
@@ -145,7 +145,7 @@ export class EventPublisher {
     return reached.length;
   }
 
-  /** The count of an event that was published before. Its publisher may be about to store it. */
+  /** The count of an event that was published before. Its first publisher may be about to store it. */
   async #deliveredBefore(event: EventRecord): Promise<number> {
     const { clock, store } = this.#options;
     let { deliveredTo } = event;
@@ -185,7 +185,7 @@ export class EventPublisher {
     return instances.size;
   }
 
-  /** Starts the runs of triggers. Returns false if the event has to be delivered again: housekeeping does so. */
+  /** Starts the runs of triggers. Returns false if housekeeping must deliver the event again. */
   async #fire(event: TracedEvent): Promise<boolean> {
     const { logger, triggers } = this.#options;
     try {
@@ -218,14 +218,14 @@ export class EventPublisher {
     } catch (error) {
       if (!(error instanceof StoreRefusedError)) throw error;
       if (instanceIds.length > 1) return this.#postEach(instanceIds, message);
-      // It will not get the event: the store would refuse it again.
+      // The instance won't get the event: the store would refuse it again.
       const fields = { err: error, messageId: message.id, workflowId: instanceIds[0] };
       logger.error(fields, 'the store refuses to deliver an event to a run');
       return [];
     }
   }
 
-  /** One by one, so that the others do not suffer from the one that the store refuses. */
+  /** Posts one by one, so that a message refused by the store doesn't affect the others. */
   async #postEach(
     instanceIds: readonly string[],
     message: InboxMessage,

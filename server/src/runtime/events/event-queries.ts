@@ -25,7 +25,7 @@ export class EventQueries {
     this.#deliveries = deliveries;
   }
 
-  /** Newest first; of one name and key, or all. */
+  /** Newest first; for one name and key, or all. */
   async list(of: EventName | null, page: PageRequest): Promise<Page<EventView>> {
     const nameKey = of === null ? null : nameKeyOf(of.name, of.key);
     const list = `events ${nameKey ?? ''}`;

@@ -1,4 +1,7 @@
-/** Decides whether instances of some definitions can take an event: for callers who may publish events only for these. */
+/**
+ * Checks whether instances of certain definitions can take an event, for callers who may publish events only for these
+ * definitions.
+ */
 import { AppError } from '../../base/errors.js';
 import type { Clock } from '../../base/clock.js';
 import { nameKeyOf } from '../../base/ids.js';
@@ -18,12 +21,12 @@ export interface EventTakersOptions {
 }
 
 const PAGE = 200;
-/** Waiting instances that are looked at. */
+/** Maximum number of waiting instances checked. */
 const WAITERS_MAX = 100;
-/** Reading all definitions takes long, and callers publish many events. */
+/** Reading all definitions is slow, and callers publish many events. */
 const KEPT_MS = 5000;
 const KEPT_REACHES_MAX = 100;
-/** A Python string without anything that would have to be evaluated. */
+/** A plain Python string literal. */
 const LITERAL = /^\s*(["'])([^"'\\\n]*)\1\s*$/;
 
 interface KeptNames {
@@ -40,9 +43,9 @@ export class EventTakers {
   }
 
   /**
-   * True if a definition within the reach names the event, in a step that waits for it or in a trigger: the newest version of the
-   * definition, or that of an instance that waits for the event now. Only a literal name counts: a name that is computed from
-   * data could be made any name by whoever starts the instance.
+   * True if a definition within the reach names the event, in a step that waits for it or in a trigger: in its newest version,
+   * or in the version of an instance that waits for the event now. Only a literal name counts: callers who start instances can
+   * turn a name computed from data into any name.
    */
   async canTake(event: EventName, reach: NameReach): Promise<boolean> {
     if (reach === 'all') return true;
@@ -90,7 +93,7 @@ export class EventTakers {
     return names;
   }
 
-  /** A definition that cannot be read names none. */
+  /** A definition that can't be read names no events. */
   async #namesOf(read: () => Promise<WorkflowDefinition | null>): Promise<readonly string[]> {
     try {
       const definition = await read();

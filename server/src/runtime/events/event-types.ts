@@ -5,7 +5,7 @@ import type { FoundEvent } from '../../store/records/events.js';
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
 import type { TraceHeaders } from '../../tracing/trace-context.js';
 
-/** With the span of the request. */
+/** Includes the request's span. */
 export interface PublishRequest extends TraceHeaders {
   readonly name: string;
   readonly key: string;
@@ -13,11 +13,11 @@ export interface PublishRequest extends TraceHeaders {
   readonly idempotency: IdempotencyKey | null;
   /** The instance for which the event is published, and the actor: the instance records both. */
   readonly forInstance?: { readonly instanceId: string; readonly actor: string };
-  /** Only triggers of definitions within it start runs. Default: all. */
+  /** Only triggers of definitions within this reach start runs. Default: all. */
   readonly reach?: NameReach;
 }
 
-/** An event with the span that published it and the reach of its publisher, which the node knows that is publishing it. */
+/** An event with its publishing span and its publisher's reach, which only the publishing node knows. */
 export interface TracedEvent extends FoundEvent, TraceHeaders {
   readonly reach?: NameReach;
 }

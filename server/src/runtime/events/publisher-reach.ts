@@ -1,8 +1,8 @@
 /**
- * Which definitions the publisher of an event reaches: only their triggers start runs.
+ * The definitions within an event publisher's reach: only their triggers start runs.
  *
- * A delivery may be repeated by another node after a crash, so the reach of a narrowed publisher is stored, before the event.
- * The ids of such events begin with `n-`: if the note is missing, the publisher reaches nothing, instead of everything.
+ * Another node may repeat a delivery after a crash, so the reach of a narrowed publisher is stored before the event. The ids of
+ * such events begin with `n-`: if the record is missing, the publisher reaches nothing instead of everything.
  */
 import type { NameReach } from '../../base/name-reach.js';
 import type { EventRecord } from '../../store/records/events.js';
@@ -16,7 +16,7 @@ export interface PublisherReachesOptions {
   readonly settings: { readonly eventRetentionMs: number };
 }
 
-/** @param id unique among the events of publishers who reach everything */
+/** @param id unique among events of unrestricted publishers */
 export function eventIdFor(id: string, reach: NameReach): string {
   return reach === 'all' ? id : `${NARROWED}${id}`;
 }
@@ -28,14 +28,14 @@ export class PublisherReaches {
     this.#options = options;
   }
 
-  /** To be awaited before the event is stored. */
+  /** Must be awaited before the event is stored. */
   async note({ id, publishedAt }: EventRecord, reach: NameReach): Promise<void> {
     if (reach === 'all') return;
     const { settings, store } = this.#options;
     const latest = publishedAt + settings.eventRetentionMs;
     const expiresAt = Number.isSafeInteger(latest) ? latest : null;
     const body = JSON.stringify(reach);
-    // There is one already if the publisher repeats its call.
+    // It already exists if the publisher repeats its call.
     await store.saveResource({ kind: 'event-reach', name: id, revision: 1, expiresAt, body }, null);
   }
 

@@ -1,4 +1,4 @@
-/** The gauges of a node, which are read when its metrics are requested. */
+/** A node's gauges, read when its metrics are requested. */
 import type { ScriptRuntime, ScriptRuntimeStatistics } from '../../scripts/script-runtime.js';
 import type { NodeServices } from '../node-services.js';
 import type { StoreFigures } from './store-figures.js';

@@ -13,7 +13,7 @@ export class LoadMeter {
     const elapsedMs = now - this.#readAt;
     this.#cpu = process.cpuUsage();
     this.#readAt = now;
-    // All work that is ready runs before it, so its delay, reported with the next heartbeat, shows how long the queue is.
+    // All ready work runs first, so its delay, reported with the next heartbeat, shows the length of the queue.
     setImmediate(() => {
       this.#eventLoopDelayMs = performance.now() - now;
     });

@@ -1,9 +1,8 @@
 /**
- * What a node reports about itself with each heartbeat, in addition to what the fleet needs to work: its load, and who
- * polls it.
+ * A node's report in each heartbeat, in addition to the fields that the fleet needs: its load, and its polling workers.
  *
- * The details are text in the record that the heartbeat writes anyway. Other versions of the server may report more or
- * less; anything that cannot be read is omitted.
+ * The details are text in the heartbeat's record. Other versions of the server may report more or less; anything that cannot be
+ * read is omitted.
  */
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import type { NodeRecord } from '../../store/records/nodes.js';
@@ -18,7 +17,7 @@ export const POLLED_NAMES_MAX = 100;
 export const REPORTED_WORKERS_MAX = 100;
 export const REPORTED_CLAIM_TIMES_MAX = 100;
 const REPORTED_ACTIVITIES_MAX = 32;
-/** Every node reads the records of all nodes every few seconds, and ids and names can be long. */
+/** Every node reads all nodes' records every few seconds, and ids and names can be long. */
 const REPORTED_WORKERS_LENGTH_MAX = 32_000;
 
 export interface NodeLoad {
@@ -29,7 +28,7 @@ export interface NodeLoad {
   readonly memoryBytes: number;
   /** Since the previous heartbeat; 100 is one processor core. */
   readonly cpuPercent: number;
-  /** How long work that was ready had to wait for its turn. */
+  /** How long ready work waited to run. */
   readonly eventLoopDelayMs: number;
 }
 
@@ -47,8 +46,8 @@ export interface NodeDetails {
 }
 
 /**
- * `followedUntil` is not for people: when the heartbeat was written, the follow-up work of all commits of the node before
- * that time was complete.
+ * `followedUntil` isn't shown to users: at the time of the heartbeat, the follow-up of all the node's commits before that time
+ * was complete.
  */
 export function writeDetails(
   details: NodeDetails,
@@ -78,21 +77,21 @@ export function readFollowedUntil(text: string | null): number | null {
   return isTime(time) ? time : null;
 }
 
-/** Whether the node archives runs before they are removed. A node of an earlier version does not report it. */
+/** True if the node archives runs before they are removed. Nodes of earlier versions don't report it. */
 export function readArchives(text: string | null): boolean {
   const value = parse(text);
   return isJsonObject(value) && value['archives'] === true;
 }
 
-/** Whether the node knows work tokens with a bound lease. A node of an earlier version does not. */
+/** True if the node can read work tokens with an authenticated lease. Nodes of earlier versions can't. */
 export function readBindsLeases(text: string | null): boolean {
   const value = parse(text);
   return isJsonObject(value) && value['bindsLeases'] === true;
 }
 
 /**
- * Whether all nodes of the fleet know work tokens whose lease is bound: a node of an earlier version rejects them. Asked for each
- * claim, so each record is read once.
+ * Whether all nodes of the fleet can read work tokens with an authenticated lease: nodes of earlier versions reject them.
+ * Called for each claim, so each record is read only once.
  */
 export function leaseBinding(others: () => readonly NodeRecord[]): () => boolean {
   const known = new WeakMap<NodeRecord, boolean>();
@@ -104,7 +103,7 @@ export function leaseBinding(others: () => readonly NodeRecord[]): () => boolean
   return () => others().every(binds);
 }
 
-/** Null if there are none, or none that this version can read. */
+/** Null if there are none, or this version can't read them. */
 export function readDetails(text: string | null): NodeDetails | null {
   const value = parse(text);
   if (!isJsonObject(value)) return null;
@@ -147,7 +146,7 @@ function loadOf(value: JsonObject): NodeLoad | null {
   };
 }
 
-/** `read` returns one item, or none if this version cannot read it. */
+/** `read` returns one item, or null if this version can't read it. */
 function readList<Item>(
   value: unknown,
   max: number,

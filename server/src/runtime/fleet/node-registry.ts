@@ -14,26 +14,26 @@ import type { Service } from '../../base/service.js';
 
 export interface NodeRegistryOptions {
   readonly self: Omit<NodeRecord, 'beatAt' | 'details'>;
-  /** What the node reports about itself with each heartbeat. */
+  /** The node's report in each heartbeat. */
   readonly details: () => string;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly beatIntervalMs: number;
   readonly leaseMs: number;
-  /** Called after each heartbeat: whether it is in the store; false also if the store did not respond. */
+  /** Called after each heartbeat; false if it was not stored, or the store did not respond. */
   readonly onBeat: (isWritten: boolean) => void;
   /** Called after each read of the nodes. */
   readonly onRead: () => void;
   /** Called for each dead node, repeatedly until its record is removed. */
   readonly onDead: (nodeId: string) => Promise<void>;
-  /** Called when the node stops: whether it still owns work that another node must continue. */
+  /** Called when the node stops; true if it still owns work that another node must continue. */
   readonly hasUnfinishedWork: () => boolean;
-  /** Whether the process of a node on this machine is gone; false if that is unknown. */
+  /** True if the process of a node on this machine is gone; false if unknown. */
   readonly processIsGone: (node: NodeRecord) => boolean;
 }
 
-/** Other nodes are listed with every heartbeat while there are any, otherwise only with every nth. */
+/** While there are other nodes, they are read with every heartbeat, otherwise only with every nth. */
 const LIST_EVERY_BEATS_ALONE = 3;
 
 /**
@@ -54,12 +54,12 @@ export class NodeRegistry implements Service {
   readonly #options: NodeRegistryOptions;
   readonly #beat: PeriodicTask;
   #nodes = new Map<string, NodeRecord>();
-  /** The last read on demand, whether it succeeded or not, and the one that waits for its end. */
+  /** The last read on demand, successful or not, and the read that waits for its end. */
   #reading: Promise<void> = Promise.resolve();
   #nextReading: Promise<void> | null = null;
   /** Dead nodes that have been taken over, so that each is logged once. */
   readonly #takenOver = new Set<string>();
-  /** Take-overs in progress, by node. */
+  /** Takeovers in progress, by node. */
   readonly #takingOver = new Map<string, Promise<void>>();
   /** When nodes were first found dead. */
   readonly #deadSince = new Map<string, number>();
@@ -84,7 +84,7 @@ export class NodeRegistry implements Service {
     return this.#options.self.id;
   }
 
-  /** True on one node of the fleet, which does what need not be done by all. */
+  /** True on one node of the fleet, which does the work that only one node needs to do. */
   get isChosen(): boolean {
     return this.others.every(({ id }) => this.id < id);
   }
@@ -113,7 +113,7 @@ export class NodeRegistry implements Service {
   livedUntil(nodeId: string): number | null {
     const beatAt = this.#nodes.get(nodeId)?.beatAt;
     if (beatAt === undefined) return null;
-    // A node that lived longer without a heartbeat would have lost its instances to others.
+    // A node without a heartbeat for longer would have lost its instances to others.
     const leaseEndedAt = beatAt + this.#options.leaseMs;
     return Math.min(leaseEndedAt, this.#deadSince.get(nodeId) ?? leaseEndedAt);
   }
@@ -125,8 +125,8 @@ export class NodeRegistry implements Service {
   }
 
   /**
-   * Whether nobody runs the instances of this node. A node that is not known yet may have started since the nodes were last
-   * read, so they are read again: a node writes its record before it owns anything.
+   * True if no process runs the instances of this node. An unknown node may have started since the last read, so the nodes are
+   * read again: a node writes its record before it owns anything.
    */
   async isGone(nodeId: string): Promise<boolean> {
     if (this.isAlive(nodeId)) return false;
@@ -138,17 +138,17 @@ export class NodeRegistry implements Service {
     return true;
   }
 
-  /** Decides by a record that was just read. */
+  /** Decides by a fresh record. */
   looksAlive(node: NodeRecord): boolean {
     if (node.id === this.id) return true;
     if (this.#options.clock.now() - node.beatAt > this.#options.leaseMs) return false;
-    // After a crash on the same machine, nobody has to wait for the lease to expire.
+    // After a crash on the same machine, there is no need to wait for the lease to expire.
     return !this.#options.processIsGone(node);
   }
 
   /**
-   * For a store that cannot keep nodes apart. If two nodes start at the same time, each first writes and then reads, so
-   * that at least one of them sees the other.
+   * For a store that supports only one node. If two nodes start at the same time, each first writes and then reads, so that at
+   * least one sees the other.
    * @throws Error naming another node that is alive
    */
   async requireOneNode(): Promise<void> {
@@ -164,7 +164,7 @@ export class NodeRegistry implements Service {
   }
 
   async start(): Promise<void> {
-    // Without a record, nobody would take over this node's instances if it died, so it does not start without one.
+    // Without a record, no node would take over this node's instances if it died, so it doesn't start without one.
     await this.#writeRecord();
     await this.#beat.start();
   }
@@ -245,7 +245,7 @@ export class NodeRegistry implements Service {
     this.#takingOver.set(nodeId, takingOver);
   }
 
-  /** A read that starts after the call; concurrent callers share one. */
+  /** Reads the nodes after the call; concurrent callers share one read. */
   #readNodesAnew(): Promise<void> {
     this.#nextReading ??= this.#reading.then(() => {
       this.#nextReading = null;
@@ -273,7 +273,7 @@ export function processIsGone(
   self: Pick<NodeRecord, 'hostname' | 'pid'>,
 ): boolean {
   if (node.hostname !== self.hostname) return false;
-  // A new process with the same number: a container that was restarted.
+  // A new process with the same number, such as a restarted container.
   if (node.pid === self.pid) return true;
   try {
     process.kill(node.pid, 0);

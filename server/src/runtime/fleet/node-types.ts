@@ -17,7 +17,7 @@ export interface ServerInfo {
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Why the node is not ready, in sentences; empty if it is. */
+  /** Why the node isn't ready, in sentences; empty if it is. */
   readonly reasons: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export interface NodeView {
   readonly version: string;
   readonly lastBeatTime: number;
   readonly isAlive: boolean;
-  /** True for the node that responds. */
+  /** True for the responding node. */
   readonly isThis: boolean;
   /** Not reachable if the node cannot write its heartbeat. */
   readonly store: { readonly kind: Store['kind']; readonly reachable: boolean };
@@ -38,7 +38,7 @@ export interface NodeView {
   readonly details: NodeDetails | null;
 }
 
-/** Who polls for an activity, over all nodes. Of dead nodes, only the last poll counts. */
+/** The polls for an activity on all nodes. For dead nodes, only the last poll counts. */
 export interface Polling {
   readonly pollers: number;
   /** Milliseconds since 1970; null if no node remembers a poll. */

@@ -1,8 +1,7 @@
 /**
  * How many runs this node has started and ended, and how long they took, by minute for an hour and by hour for a day.
  *
- * It costs a few additions for each run and no store operation. It is in memory only: what a node has counted is gone when
- * the node stops.
+ * It costs a few additions per run and no store operation. It is only in memory: a node's counts are lost when it stops.
  */
 import type { InstanceOutcome } from '../../store/records/instances.js';
 import type { Clock } from '../../base/clock.js';
@@ -18,7 +17,7 @@ export interface RunCounts {
   readonly failed: number;
   /** Compensated or terminated. */
   readonly stopped: number;
-  /** Of all that ended. */
+  /** The total duration of all ended runs. */
   readonly totalMs: number;
   readonly longestMs: number;
 }
@@ -28,7 +27,7 @@ export interface RunBucket extends RunCounts {
   readonly at: number;
 }
 
-/** Without the minutes and hours in which nothing happened. */
+/** Omits minutes and hours without runs. */
 export interface RunHistoryReport {
   readonly minutes: readonly RunBucket[];
   readonly hours: readonly RunBucket[];
@@ -84,7 +83,7 @@ export class RunHistory {
   }
 }
 
-/** A ring: each bucket takes the place of the one that is no longer needed. */
+/** A ring: each new bucket replaces the oldest one. */
 class Buckets {
   readonly #unitMs: number;
   readonly #ring: OpenBucket[];
@@ -112,7 +111,7 @@ class Buckets {
   }
 }
 
-/** The buckets of several nodes, one for each of the last `count` minutes or hours, the oldest first. */
+/** Adds up the buckets of several nodes, one for each of the last `count` minutes or hours, oldest first. */
 export function addUp(
   reports: readonly (readonly RunBucket[])[],
   last: number,

@@ -96,7 +96,7 @@ export class RuntimeMetrics {
     'Failed step attempts, by definition (empty: all others) and by what follows.',
     ['definition', 'next'],
   );
-  /** Those with a label of their own. */
+  /** The definitions with a label of their own. */
   readonly #definitions = new Set<string>();
   readonly #startedDefinitions = new Set<string>();
   readonly #stepSeconds = new Histogram({
@@ -204,7 +204,7 @@ export class RuntimeMetrics {
     const definition = this.#labelOf(definitionId);
     if (this.#startedDefinitions.has(definition)) return;
     this.#startedDefinitions.add(definition);
-    // Prometheus sees no increase where a series begins, so the first failed run might raise no alert.
+    // Prometheus sees no increase at the start of a series, so the first failed run might not trigger an alert.
     for (const [status, outcome] of ENDINGS) this.#ended.inc({ status, outcome, definition }, 0);
   }
 
@@ -256,7 +256,7 @@ export class RuntimeMetrics {
     this.#archiveFailures.inc();
   }
 
-  /** `next` is what happens to the step. */
+  /** `next`: the step's next action. */
   attemptFailed(definitionId: string, next: string): void {
     this.#failedAttempts.inc({ definition: this.#labelOf(definitionId), next });
   }
@@ -328,7 +328,7 @@ export class RuntimeMetrics {
     show('stepwright_memory_limit_bytes', 'Limit of each part of memory_budget_bytes.', 'limit');
   }
 
-  /** Shows what the part `answers` of the memory budget is used for, and who waits for it. */
+  /** Shows the use of the memory budget's part `answers`, and its queue. */
   showAnswerMemory(answers: {
     readonly usedByKind: ReadonlyMap<string, number>;
     readonly waiting: number;
@@ -358,7 +358,7 @@ export class RuntimeMetrics {
     });
   }
 
-  /** The same with a value for each label. */
+  /** Like `gauge`, with a value for each label. */
   gauges(name: string, help: string, label: string, read: () => ReadonlyMap<string, number>): void {
     new Gauge({
       name,
@@ -372,7 +372,7 @@ export class RuntimeMetrics {
     });
   }
 
-  /** Shows what the store counts; ages are in seconds at `now`. */
+  /** Shows the store's statistics; ages are in seconds at `now`. */
   showStore(statistics: StoreStatistics, now: number): void {
     for (const [status, count] of Object.entries(statistics.instances)) {
       this.#instances.set({ status }, count);

@@ -1,18 +1,18 @@
 /**
- * The clock of nodes that share a database: they follow its time, so that they agree on what is due, dead or older even if
- * the clocks of their machines differ.
+ * The clock of nodes that share a database: they follow its time, so that they agree on due timers, dead nodes and the order of
+ * events even if their machines' clocks differ.
  *
- * Between two readings, it counts by itself, so that jumps of a machine's clock have no effect. A reading says between
- * which two times the database's time is. A clock is corrected only if it is outside this range, and only to its nearest
- * end. So nodes differ by no more than the fastest response of the database took. A client that starts a workflow on one
- * node and then publishes its event on another has waited longer than that, so the event is never older than the workflow.
+ * Between two readings, it runs on its own, so that jumps of a machine's clock have no effect. A reading yields a range that
+ * contains the database's time. A clock is corrected only if it is outside this range, and only to the nearest end. So nodes
+ * differ by no more than the database's fastest response time. A client that starts a workflow on one node and then publishes
+ * its event on another has waited longer than that, so the event is never older than the workflow.
  */
 import type { Logger } from '../../base/logger.js';
 import { clockOf, type Clock } from '../../base/clock.js';
 
-/** A smaller correction backwards is waited out: time that goes back causes surprises. */
+/** For a smaller backward correction, the clock stands still instead of going back. */
 const WAITED_OUT_MS = 2000;
-/** From this difference on, a machine's clock is wrong, which also affects its logs: it is reported. */
+/** From this difference on, the machine's clock is reported as wrong, because its logs are also affected. */
 const WRONG_MS = 2000;
 
 export interface TimeSources {
@@ -53,7 +53,7 @@ export class SharedClock implements Clock {
 
   /** Applies a reading of the database's time (milliseconds since 1970) that has just arrived after `roundTripMs`. */
   adjust(time: number, roundTripMs: number): void {
-    // It was read at some moment of the round trip, in whole milliseconds.
+    // It was read at some time during the round trip, in whole milliseconds.
     const [earliest, latest] = [time, time + roundTripMs + 1];
     const now = this.#exact();
     if (now < earliest) this.#offsetMs += earliest - now;

@@ -1,6 +1,6 @@
 /**
- * The figures of the store that /metrics shows. Counting reads an entry for every instance, so the figures of a large store are
- * kept for a while: all nodes together spend about one percent of the database's time on them, however often they are asked.
+ * The store's statistics for /metrics. Counting reads an entry for every instance, so the statistics of a large store are
+ * cached: all nodes together spend about one percent of the database's time on them, however often they are requested.
  */
 import type { Clock } from '../../base/clock.js';
 import { runForServer } from '../../base/limits/current-caller.js';
@@ -14,7 +14,7 @@ export interface StoreFiguresOptions {
   readonly nodes: () => number;
 }
 
-/** Figures of fewer records are read for every call. */
+/** Statistics of fewer records are read on every call. */
 const SMALL_MAX = 20_000;
 /** A database counts a million records in about 0.2 s. */
 const KEPT_MS_PER_RECORD = 0.02;

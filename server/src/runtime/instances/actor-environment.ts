@@ -1,4 +1,4 @@
-/** What an instance actor needs from its node. `ActorOwner` is separate: it is told what happens to the actor. */
+/** The environment of an instance actor on its node. `ActorOwner` is separate: it is notified of the actor's state. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { IndexPaths } from '../../engine/values/index-fields.js';
 import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
@@ -32,7 +32,7 @@ export interface ActorEnvironment {
   readonly nodeId: string;
   readonly store: Pick<Store, 'commitInstance' | 'getInstance'>;
   readonly clock: Clock;
-  /** For the changes of instances, where a clock that is set back may not show. */
+  /** The times of instance changes, which never go back with the clock. */
   readonly changeTimes: Pick<ChangeTimes, 'now'>;
   readonly evaluator: Evaluator;
   readonly logger: Logger;
@@ -40,9 +40,9 @@ export interface ActorEnvironment {
   readonly metrics: Pick<RuntimeMetrics, 'commitLost' | 'fenced'>;
   readonly workers: WorkerReservations;
 
-  /** The index fields that apply to instances of this definition now: those of its newest version. */
+  /** The index fields that apply to instances of this definition now: its newest version's. */
   indexPaths(definition: WorkflowDefinition): IndexPaths | Promise<IndexPaths>;
-  /** Waits for a turn. Instances of one root share their turns. The returned function gives the turn back. */
+  /** Waits for a turn. Instances of one root share their turns. The returned function ends the turn. */
   takeTurn(instance: Instance): Promise<() => void>;
   /**
    * Runs the body of a step outside the engine. Returns null if this node is stopping and leaves the work to the next one.
@@ -52,7 +52,7 @@ export interface ActorEnvironment {
     pointer: Pointer,
     context: Pick<StepBodyContext, 'signal' | 'retain'>,
   ): Promise<EffectResult | null>;
-  /** Makes a call of the store that belongs to the trace of the instance. */
+  /** Makes a store call as part of the instance's trace. */
   traced<Result>(instance: Instance, call: () => Result): Result;
   /** Returns null if the event no longer exists. */
   loadEvent(eventId: string): Promise<EventMessage | null>;
@@ -60,15 +60,17 @@ export interface ActorEnvironment {
   /** Versions are never removed. */
   loadDefinition(id: string, version: number): Promise<WorkflowDefinition>;
   /**
-   * Searches stored events for the waits that have not been searched for yet. Returns true if a wait took one. A wait whose
-   * event does not fit into memory still counts as not searched for.
+   * Searches stored events for the waits that haven't been searched yet. Returns true if a wait took one. A wait whose event
+   * doesn't fit into memory still counts as unsearched.
    *
    * @param hasRoom whether an event of this many bytes can be loaded into memory now
    */
   lookForEvents(session: Session, hasRoom: (bytes: number) => boolean): Promise<boolean>;
-  /** Withdraws the work items of steps that a commit has stopped. Returns true if a step was told what became of its item. */
+  /**
+   * Withdraws the work items of steps that a commit has stopped. Returns true if a step received the result of its withdrawal.
+   */
   withdrawItems(session: Session): Promise<boolean>;
-  /** What others want to be told about the instance; call it just before the instance is written. */
+  /** The announcements about the instance to others; call it just before the instance is written. */
   announce(instance: Instance): Announcement;
   sendOutbox(instance: Instance, message: OutboxMessage): Promise<void>;
   /** Retries the store call, with pauses, until it succeeds. Returns null once `cancelled` returns true. */

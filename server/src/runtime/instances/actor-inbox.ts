@@ -1,9 +1,9 @@
 /**
- * The messages of one instance: those not yet applied, and those applied since the last commit. The next commit clears the
- * latter from the store.
+ * The messages of one instance: pending ones, and ones applied since the last commit. The next commit clears the latter from
+ * the store.
  *
- * Each message that is added increments the counter of the stored inbox. A gap in the counter shows that messages were missed, or that
- * something else changed. The instance must then be read again.
+ * Each message that is added increments the counter of the stored inbox. A gap in the counter means that messages were missed,
+ * or that something else changed; the instance must then be read again.
  */
 import type { Message } from '../../engine/flow/messages.js';
 import type { InboxMessage } from '../../store/records/messages.js';
@@ -54,8 +54,7 @@ export class ActorInbox {
   deliver(message: ArrivedMessage): boolean {
     const last = this.#waiting.at(-1)?.inSeq ?? this.#inSeq;
     if (message.inSeq <= last) return true;
-    // A message that is posted again changes nothing. Something else, such as a suspension, has incremented the counter
-    // since.
+    // A repeated message changes nothing. Something else, such as a suspension, has since incremented the counter.
     const isKnown =
       this.#takenIn.has(message.id) || this.#waiting.some(({ id }) => id === message.id);
     if (isKnown || message.inSeq !== last + 1) return false;
@@ -69,17 +68,15 @@ export class ActorInbox {
     this.#waiting.push(...messages.map((message) => ({ ...message, inSeq })));
   }
 
-  /**
-   * Replaces everything with the stored inbox, which was read again. It holds all pending messages and the applied ones.
-   */
+  /** Replaces everything with the stored inbox, which was read again. It contains all pending messages and the applied ones. */
   replace({ inSeq, inbox }: Pick<InstanceRecord, 'inSeq' | 'inbox'>): void {
     this.#waiting = inbox.map((message) => ({ ...message, inSeq }));
     this.#inSeq = inSeq;
   }
 
   /**
-   * Takes the pending messages, as many as fit into memory together. Returns those that are new to the engine, in the order
-   * in which the engine must apply them.
+   * Takes as many pending messages as fit into memory together. Returns the ones that are new to the engine, in the order in
+   * which the engine must apply them.
    */
   async takeIn(
     environment: Pick<ActorEnvironment, 'loadDefinition' | 'loadEnd' | 'loadEvent' | 'logger'>,

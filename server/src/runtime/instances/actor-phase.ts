@@ -17,7 +17,7 @@ export interface Working {
   readonly kind: 'working';
   /** Start of the period in which the store may hold commits whose follow-up work is not complete. */
   readonly since: number;
-  /** What follows the current turn. `refresh`: the store has changed and must be read first. */
+  /** The next action after the current turn. `refresh`: the store has changed and must be read first. */
   next: 'park' | 'turn' | 'refresh';
 }
 

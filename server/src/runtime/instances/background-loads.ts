@@ -1,16 +1,16 @@
 /**
- * Limits the concurrent loads of instances that are overdue or that a dead node left. While clients are being served, the
- * limit is low, so that the store responds to them almost as fast as without these loads. Otherwise, only the gate of all
- * loads limits them.
+ * Limits the concurrent loads of overdue instances and instances of dead nodes. While clients are being served, the limit is
+ * low, so that the store responds to them almost as fast as without these loads. Otherwise, only the gate of all loads limits
+ * them.
  *
- * Some loads always continue, so that a backlog clears however busy the clients are.
+ * Some loads always continue, so that a backlog clears even under constant client load.
  */
 import type { Clock } from '../../base/clock.js';
 import { AdmissionQueue } from '../memory/admission-queue.js';
 
 /** Maximum number of concurrent loads while clients are being served. Measured with `pnpm bench:take-over`. */
 const BESIDE_CLIENTS_MAX = 2;
-/** How long after a call clients count as being served. */
+/** How long after a call clients are considered being served. */
 const SERVING_MS = 1000;
 
 export class BackgroundLoads {
@@ -31,7 +31,7 @@ export class BackgroundLoads {
     this.#servedAt = this.#clock.now();
   }
 
-  /** Waits for a slot. The returned function gives it back, once. */
+  /** Waits for a permit. The returned function releases it, once. */
   async enter(): Promise<() => void> {
     await this.#queue.enter();
     let isOver = false;

@@ -16,13 +16,13 @@ const UNDER_WAY_MAX = 32;
 export interface ChildStart {
   readonly workflowId: string;
   readonly parent: ParentLink;
-  /** Of the parent. */
+  /** The parent's trace. */
   readonly trace?: InstanceTrace;
 }
 
 export type ChildStarted =
   | { readonly outcome: 'started' }
-  /** Another instance has the reference, and takes the place of the child. */
+  /** Another instance has the reference, and replaces the child. */
   | { readonly outcome: 'joined'; readonly workflowId: string }
   /** The root instance has reached its maximum number of open descendants. */
   | { readonly outcome: 'full' };

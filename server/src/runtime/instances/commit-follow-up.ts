@@ -1,4 +1,4 @@
-/** What the node does outside an instance once a commit is durable (R2): write log lines, count, notify waiting callers. */
+/** The follow-up of a durable commit outside the instance (R2): writes log lines, counts, notifies waiting callers. */
 import type { Instance } from '../../engine/model/instance.js';
 import type { ModificationAnswer } from '../../engine/repair/modification.js';
 import type { Logger } from '../../base/logger.js';
@@ -26,7 +26,7 @@ export interface CommitFollowUpOptions {
   readonly workers: Pick<ActivityBroker, 'created'>;
   readonly changes: Pick<ChangeFeed, 'committed'>;
   readonly ended: (view: InstanceView) => void;
-  /** The commit contains the results of modifications. */
+  /** Called if the commit contains results of modifications. */
   readonly answered: (answers: readonly ModificationAnswer[]) => void;
 }
 
@@ -45,8 +45,8 @@ export class CommitFollowUp {
   }
 
   /**
-   * @param committedAt when the instance last changed, as the store shows it
-   * @param since when the work began that was committed
+   * @param committedAt the last change in the store
+   * @param the start of the committed work
    */
   committed(
     instance: Instance,
@@ -71,7 +71,7 @@ export class CommitFollowUp {
     ended(viewCommitted(instance, committedAt));
   }
 
-  /** Writes the lines that the logs have held back. */
+  /** Writes the log lines that were held back. */
   stop(): void {
     this.#emitted.stop();
     this.#failedAttempts.stop();

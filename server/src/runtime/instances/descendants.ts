@@ -1,8 +1,8 @@
 /**
- * The descendants of an instance that a client started: how many may be open, and how many of them a node has in memory.
+ * The descendants of an instance that a client started: the limit on open ones, and their count in a node's memory.
  *
- * SubWorkflow steps that do not wait could start an unlimited number of instances. The store counts them
- * (`openDescendantsMax`); this file holds the node's part.
+ * SubWorkflow steps that don't wait could start an unlimited number of instances. The store counts them (`openDescendantsMax`);
+ * this file contains the node's part.
  */
 
 /** The error of a step that may not start another child. A later attempt may succeed. */

@@ -1,6 +1,6 @@
 /**
- * Scans the instances that become due before the next scan, in pages. It handles instances that are due now, and sets a
- * timer for those that are due soon. Instances due later cost no memory.
+ * Scans the instances that become due before the next scan, in pages. It handles instances that are due now, and sets timers
+ * for the others. Instances due later cost no memory.
  */
 import type { DueInstance } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
@@ -19,7 +19,7 @@ export interface DueScanOptions {
   readonly clock: Clock;
   readonly intervalMs: () => number;
   readonly isStopping: () => boolean;
-  /** Whether this node has to handle the instance, now or when it becomes due. */
+  /** True if this node must handle the instance, now or when it becomes due. */
   readonly concerns: (instance: DueInstance, now: number) => boolean;
   /** Resolves when the scan may continue with the next instance. */
   readonly check: (instance: DueInstance) => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * The effects of one instance: started after a commit, aborted when their step is cancelled. The memory that a result takes
- * stays counted until a commit has saved the result: from then on, it is a part of the state.
+ * The effects of one instance: started after a commit, aborted when their step is canceled. A result's memory stays counted
+ * until a commit has saved the result; then it is part of the state.
  */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
@@ -13,7 +13,7 @@ const NOTHING = (): void => undefined;
 
 interface UnderWay {
   readonly controller: AbortController;
-  /** True if the effect waits for an external response. A script or the start of a child is work of this server. */
+  /** True if the effect waits for an external response. Scripts and starts of children are work of this server. */
   readonly isCall: boolean;
 }
 
@@ -29,20 +29,20 @@ export class EffectRunner {
   readonly #ended: () => void;
   /** Effects whose results have not been taken. */
   #finished: FinishedEffect[] = [];
-  /** Effects whose results were taken, and that no commit has saved. */
+  /** Effects whose results were taken, but not saved by a commit. */
   #unsaved: FinishedEffect[] = [];
   readonly #underWay = new Map<number, UnderWay>();
   #hasLeftOver = false;
   #waitsForEnd: () => void = () => undefined;
 
-  /** @param ended there is a result to take */
+  /** @param ended called when there is a result to take */
   constructor(environment: EffectEnvironment, ended: () => void) {
     this.#environment = environment;
     this.#ended = ended;
   }
 
   /**
-   * True if no effect is running and none was left to the next node. This node must announce the latter before it stops.
+   * True if no effect is running, and none was left to the next node. A node that stops must announce effects that it leaves.
    */
   get isAtRest(): boolean {
     return this.#underWay.size === 0 && !this.#hasLeftOver;
@@ -97,7 +97,7 @@ export class EffectRunner {
     return taken;
   }
 
-  /** The store has the results that were taken, as far as they are needed. */
+  /** Called when the store has all required results that were taken. */
   saved(): void {
     if (this.#unsaved.length === 0) return;
     for (const { release } of this.#unsaved) release();
@@ -121,14 +121,14 @@ export class EffectRunner {
     if (this.#underWay.size === 0) this.#waitsForEnd();
   }
 
-  /** Aborts the effects, and forgets all results. */
+  /** Aborts the effects, and drops all results. */
   abortAll(): void {
     this.abort([...this.#underWay.keys()]);
     this.takeResults();
     this.saved();
   }
 
-  /** Bodies return their failures as results. A body that throws has a bug, which must not harm more than its step. */
+  /** Bodies return their failures as results. A body that throws has a bug, which must affect only its step. */
   #unexpected(session: Session, pointerId: number, error: unknown): EffectResult {
     const fields = { workflowId: session.instance.id, pointerId, err: error };
     this.#environment.logger.error(fields, 'a step body failed unexpectedly');

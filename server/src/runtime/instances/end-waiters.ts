@@ -1,4 +1,4 @@
-/** Callers that are waiting for an instance to end, and the ends of the most recent ones. */
+/** Callers that wait for an instance to end, and the most recent ends. */
 import type { Clock } from '../../base/clock.js';
 import { nextSlice } from '../../base/slices.js';
 import type { InstanceView } from '../operations/instance-types.js';
@@ -6,8 +6,8 @@ import { RecentEnds } from './recent-ends.js';
 
 export interface EndWait {
   /**
-   * Resolves when the instance ends, the time is up, the signal fires or the wait is cancelled, whichever comes first. The
-   * value is how the instance ended, if that is known without reading the store.
+   * Resolves when the instance ends, the time is up, the signal fires or the wait is canceled, whichever comes first. The
+   * value is the ended instance, if known without reading the store.
    */
   readonly over: Promise<InstanceView | null>;
   readonly cancel: () => void;
@@ -15,7 +15,7 @@ export interface EndWait {
 
 type Wake = (view: InstanceView | null) => void;
 
-/** Each is answered in the same turn of the event loop, unless its answer is long. */
+/** These callers are answered in the same turn of the event loop, unless the answer is long. */
 const WOKEN_AT_ONCE = 16;
 
 export class EndWaiters {
@@ -28,7 +28,7 @@ export class EndWaiters {
     this.#clock = clock;
   }
 
-  /** How the instance ended, if it has just ended on this node. Other nodes may have changed it since. */
+  /** The ended instance, if it has just ended on this node. Other nodes may have changed it since. */
   recent(id: string): InstanceView | null {
     return this.#recent.get(id);
   }
@@ -46,7 +46,7 @@ export class EndWaiters {
       const waiters = this.#waiters.get(id);
       waiters?.delete(done);
       if (waiters?.size === 0) this.#waiters.delete(id);
-      // News of an earlier end may arrive late, when the instance has been opened again.
+      // A notification of an earlier end may arrive late, after the instance was reopened.
       wake(view !== null && view.lastChangeTime < beganAt ? null : view);
     };
     const cancel = (): void => done(null);
@@ -59,16 +59,16 @@ export class EndWaiters {
     return { over, cancel };
   }
 
-  /** @param view how the instance ended; null if the store must be read */
+  /** @param view the ended instance; null if the store must be read */
   ended(id: string, view: InstanceView | null = null): void {
-    // A large one is read again, by each caller within its memory.
+    // Each caller reads a large instance again, within its own memory.
     const known = view !== null && this.#recent.add(view) ? view : null;
     const waiters = [...(this.#waiters.get(id) ?? [])];
     for (const done of waiters.slice(0, WOKEN_AT_ONCE)) done(known);
     if (waiters.length > WOKEN_AT_ONCE) void wakeInTurns(waiters.slice(WOKEN_AT_ONCE), known);
   }
 
-  /** The ended instance has changed. */
+  /** Called when an ended instance has changed. */
   changed(id: string): void {
     this.#recent.forget(id);
   }

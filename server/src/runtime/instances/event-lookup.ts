@@ -16,7 +16,7 @@ const EVENT_PAGE = 50;
 
 type EventWait = Extract<Pointer['state'], { kind: 'event' }>;
 
-/** No stored event is for a wait of the instance. */
+/** Marks all waits as searched: no stored event is for a wait of the instance. */
 export function markSearched({ instance }: Session): void {
   for (const pointer of instance.pointers.values()) {
     const { state } = pointer;

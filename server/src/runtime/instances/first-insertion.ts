@@ -8,16 +8,16 @@ export interface FirstPass {
   readonly session: Session;
   /** When the store's scan must find the instance. */
   wakeAt(): number | null;
-  /** Called just before this state is stored, with that time. */
+  /** Called just before this state is stored, with its time. */
   wrote(state: string, now: number): void;
-  /** The store has this state, and no event for its waits. */
+  /** Called when the store has this state, and no event for its waits. */
   foundNoEvents(): void;
 }
 
 /**
- * Stores a new instance in its current state. `inserted-before`: an earlier state was stored while the pass was running,
- * and the current one must be committed. `not-inserted`: another caller has started the instance, or it must not start;
- * this actor has nothing to do.
+ * Stores a new instance in its current state. `inserted-before`: an earlier state was stored while the pass was running, and
+ * the current one must be committed. `not-inserted`: another caller has started the instance, or it must not start: this actor
+ * must stop.
  */
 export type Insert = (
   /** Null: store the initial state. */

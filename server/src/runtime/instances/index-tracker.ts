@@ -1,6 +1,6 @@
 /**
- * Finds out what a commit changes in the index fields of one instance. Values in the data are replaced, never changed in place,
- * so while the same values are there, nothing is computed.
+ * Determines the changes that a commit makes to the index fields of one instance. Values in the data are replaced, never
+ * changed in place, so nothing is computed while the values are identical.
  */
 import type { Instance } from '../../engine/model/instance.js';
 import {
@@ -22,7 +22,7 @@ interface Computed {
 export class IndexTracker {
   #computed: Computed | null = null;
 
-  /** Undefined if the stored fields, which are those of the instance, are up to date. */
+  /** Undefined if the stored fields, which the instance has, are up to date. */
   changeOf(instance: Instance, paths: IndexPaths): IndexChange | undefined {
     const before = instance.index;
     if (this.#isUpToDate(instance, paths)) return undefined;
@@ -35,7 +35,7 @@ export class IndexTracker {
 
   #isUpToDate(instance: Instance, paths: IndexPaths): boolean {
     const computed = this.#computed;
-    // A lost commit has not stored what was computed, and another node may have stored something else.
+    // A lost commit has not stored the computed fields, and another node may have stored others.
     if (computed?.fields !== instance.index || computed.paths !== paths) return false;
     return sourcesOf(instance, paths).every((source, at) => source === computed.sources[at]);
   }

@@ -1,19 +1,18 @@
 /**
- * Runs one instance: takes its messages, lets the engine run until every path waits, commits, and starts the effects that
- * the commit made durable.
+ * Runs one instance: takes its messages, lets the engine run until every path waits, commits, and starts the effects that the
+ * commit made durable.
  *
  *   wake --> [ refresh? ] --> take in --> pass --> commit --> after the commit --> (again, or park)
  *                ^                                   |
  *                +------------- lost ----------------+
  *
- * Owns: when there is work for the instance, and in which order it is done. Must not know: how a commit is made and read
- * back (`InstanceCommitter`), the API, other instances, how nodes share work.
+ * Owns: when the instance has work, and the order of that work. Must not know: how commits are made and read back
+ * (`InstanceCommitter`), the API, other instances, how nodes share work.
  *
  *  R1 Only one stretch of work runs at a time for an instance.
  *  R2 Nothing leaves the server (effects, work for waiting workers, log lines) before the commit that contains it.
- *  R12 An evaluation that is no longer needed is cancelled: its instance was suspended or terminated, belongs to another
- *      node or has run out of time, or the server is stopping. The cancellation leaves no trace in the instance or in the
- *      log.
+ *  R12 An evaluation that is no longer needed is canceled: its instance was suspended or terminated, belongs to another node or
+ *      has timed out, or the server is stopping. The cancellation leaves no trace in the instance or the log.
  *  R13 A wait searches for events only after the commit that contains it. So an overflow message that a commit removes also
  *      stands for the messages that did not fit while the commit was in progress (S8).
  */
@@ -36,22 +35,20 @@ import type { ArrivedMessage } from './message-codec.js';
 import { hasUnderWay } from './under-way.js';
 import type { UnsavedChanges } from './unsaved-changes.js';
 
-/** The owner of the actor in memory. It is told what happens to the actor. */
+/** The owner of the actor in memory. It is notified of the actor's state. */
 export interface ActorOwner {
-  /**
-   * Whether the instance may use this many bytes of memory in total. If not, the actor must leave memory and queue for it.
-   */
+  /** True if the instance may use this many bytes of memory in total. If not, the actor must leave memory and queue for it. */
   mayGrow(actor: InstanceActor, bytes: number): boolean;
-  /** A commit is durable. */
+  /** Called when a commit is durable. */
   committed(actor: InstanceActor, saved: UnsavedChanges): void;
-  /** The actor has nothing to do until it is woken. */
+  /** Called when the actor has nothing to do until it is woken. */
   parked(actor: InstanceActor): void;
   /**
-   * The actor has stopped before its instance ended. `isOutdated`: this node still owns the instance and must read it
-   * again.
+   * Called when the actor has stopped before its instance ended. `isOutdated`: this node still owns the instance and must read
+   * it again.
    */
   abandoned(actor: InstanceActor, isOutdated: boolean): void;
-  /** The instance cannot run. It must be quarantined, so that it does not harm others. */
+  /** Called when the instance can't run. It must be quarantined, so that it doesn't harm others. */
   failed(actor: InstanceActor, error: unknown): Promise<void>;
 }
 
@@ -106,12 +103,12 @@ export class InstanceActor {
     return this.#committer.isStored;
   }
 
-  /** The status that the store has, as far as this node knows. */
+  /** The stored status, as far as this node knows. */
   get storedStatus(): InstanceStatus {
     return this.#committer.status;
   }
 
-  /** The time that the newest commit shows as the last change. */
+  /** The time of the last change in the newest commit. */
   get committedAt(): number {
     return this.#committer.committedAt;
   }
@@ -121,7 +118,7 @@ export class InstanceActor {
     return this.#committer.crashes;
   }
 
-  /** Start of the period in which the store may hold commits whose follow-up work is not complete; null if all of it is. */
+  /** Start of the period in which the store may have commits with incomplete follow-up work; null if all of it is complete. */
   get workingSince(): number | null {
     return this.#phase.kind === 'parked' ? null : this.#phase.since;
   }
@@ -164,7 +161,8 @@ export class InstanceActor {
   }
 
   /**
-   * Called when the instance was suspended or terminated in the store. Terminated with compensation, it is still Runnable.
+   * Called when the instance was suspended or terminated in the store. An instance terminated with compensation is still
+   * Runnable.
    */
   controlled(): void {
     this.#evaluation.callOff();
@@ -207,7 +205,7 @@ export class InstanceActor {
     await this.idle();
   }
 
-  /** Stops without another commit. Effects are aborted; the node that runs the instance next starts them again. */
+  /** Stops without another commit. Effects are aborted; the next node that runs the instance restarts them. */
   abandon(): void {
     this.#giveUp(false);
   }
@@ -266,7 +264,7 @@ export class InstanceActor {
     this.#owner.parked(this);
   }
 
-  /** An actor with more work queues again: a few instances that never wait must not block all others. */
+  /** An actor with more work queues again, so that a few instances that never wait don't block all others. */
   async #takeTurn(phase: Working): Promise<void> {
     if (this.#mustLeave()) {
       this.#giveUp(true);
@@ -286,14 +284,13 @@ export class InstanceActor {
   }
 
   /**
-   * True if there is no memory for pending messages: the instance leaves memory, and returns with all of them when there
-   * is.
+   * True if there is no memory for pending messages: the instance leaves memory, and returns with all of them once there is.
    */
   #mustLeave(): boolean {
     return this.#mayLeave() && !this.session.dirty && this.memory.isShort(this.#inbox.waiting);
   }
 
-  /** Whether the store has everything, or will have it after the next commit. */
+  /** True if the store has everything, or will have it after the next commit. */
   #mayLeave(): boolean {
     const { isLeaving, isStored } = this.#committer;
     return isStored && !isLeaving && this.#effects.isAtRest && !this.#effects.hasResults;
@@ -313,9 +310,9 @@ export class InstanceActor {
     await runPass(session, this.#environment, this.#evaluation);
     // When the server stops, the next node continues the rest.
     if (canContinue(session) && !this.#evaluation.hasEnded) goOn(phase);
-    // An instance that was stored during its first pass learns of concurrent changes from its next commit.
+    // An instance that was stored during its first pass detects concurrent changes with its next commit.
     const isUnaware = !this.isStored && this.#evaluation.isCalledOff;
-    // Messages that have arrived meanwhile go into the same commit. The store would reject a commit without them.
+    // Messages that have since arrived go into the same commit. The store would reject a commit without them.
     if (!isUnaware && (!this.#inbox.isEmpty || phase.next === 'refresh')) {
       if (this.isStored) this.#committer.assertWritable();
       goOn(phase);
@@ -356,7 +353,7 @@ export class InstanceActor {
     if (typeof outcome !== 'string') {
       this.#effects.saved();
       if (outcome.noEvents) markSearched(this.session);
-      // If the actor was stopped during the commit, the node that runs the instance next continues from the stored state.
+      // If the actor was stopped during the commit, the next node that runs the instance continues from the stored state.
       if (this.isAbandoned) return;
       // A commit that was read back has also merged concurrent changes.
       if (this.session.dirty) goOn(phase);
@@ -366,7 +363,7 @@ export class InstanceActor {
     else this.#giveUp(outcome === 'outdated');
   }
 
-  /** Reads what others have written. Returns false if the actor has given up. */
+  /** Reads the changes of others. Returns false if the actor has given up. */
   async #refresh(phase: Working): Promise<boolean> {
     // This read shows every earlier change.
     if (phase.next === 'refresh') phase.next = 'turn';

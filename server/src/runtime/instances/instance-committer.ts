@@ -74,7 +74,7 @@ export interface CommitterParts {
   >;
   readonly inbox: ActorInbox;
   readonly memory: ActorMemory;
-  /** True if nobody waits for a response of the store any more. */
+  /** True if the actor no longer waits for a response of the store. */
   readonly isAbandoned: () => boolean;
 }
 
@@ -125,7 +125,7 @@ export class InstanceCommitter implements FirstPass {
     return this.#insert === null;
   }
 
-  /** The time that the newest commit shows as the last change. */
+  /** The time of the last change in the newest commit. */
   get committedAt(): number {
     return this.#committedAt;
   }
@@ -157,7 +157,7 @@ export class InstanceCommitter implements FirstPass {
   /** Call between two turns without a commit, so that an instance cannot grow for long. @throws InstanceTooLargeError */
   assertWritable(): void {
     const { instance } = this.session;
-    // Before the state is measured: answers that nobody waits for must not prevent a commit.
+    // Done before the state is measured: answers that no caller waits for must not prevent a commit.
     if (instance.answers.length > 0) forgetAnswers(instance, this.#parts.environment.clock.now());
     this.#stateLength.assertWritable(this.session);
   }
@@ -196,17 +196,17 @@ export class InstanceCommitter implements FirstPass {
     return saved;
   }
 
-  /** Reads a stored instance again after somebody has changed it. Call it only for an instance that is stored. */
+  /** Reads a stored instance again after a concurrent change. Call it only for a stored instance. */
   async refresh(): Promise<Refreshed> {
     const record = await this.#loadRecord();
     const { epoch, revision } = this.#stored;
     if (record?.epoch !== epoch) return this.#lose(this.#isOwn(record) ? 'outdated' : 'fenced');
-    // Another revision in our epoch is a commit of ours that arrived late: the state in memory does not build on it.
+    // Another revision in our epoch is our own commit, arriving late: the state in memory does not build on it.
     if (record.revision !== revision) return this.#lose('outdated');
     return this.#merge(record);
   }
 
-  /** Whether this node still owns the instance, and its status is unchanged. */
+  /** True if this node still owns the instance, and its status is unchanged. */
   async isWanted(): Promise<boolean> {
     const record = await this.#parts.environment.store.getInstance(this.session.instance.id);
     return record?.epoch === this.#stored.epoch && record.status === this.#stored.status;
@@ -284,7 +284,7 @@ export class InstanceCommitter implements FirstPass {
     return 'committed';
   }
 
-  /** What is announced may depend on index fields that this commit changes. */
+  /** Announcements may depend on index fields that this commit changes. */
   #announce(indexChange: IndexChange | undefined): Announcement {
     const { instance } = this.session;
     const stored = instance.index;
@@ -311,7 +311,7 @@ export class InstanceCommitter implements FirstPass {
     return isCommitted ? 'committed' : 'merged';
   }
 
-  /** A commit of the current state of the run is in the store. */
+  /** Called when a commit of the current state is in the store. */
   #written(record: Pick<InstanceRecord, 'state' | 'crashes' | 'lastChangeAt' | 'revision'>): void {
     this.#committedAt = record.lastChangeAt;
     this.#stored.revision = record.revision;
@@ -322,7 +322,7 @@ export class InstanceCommitter implements FirstPass {
     this.#crashes.written(record.crashes);
   }
 
-  /** Retries until the store responds: nothing else can be done without the record. */
+  /** Retries until the store responds: the record is required to continue. */
   #loadRecord(): Promise<InstanceRecord | null> {
     const { environment, isAbandoned } = this.#parts;
     const { id } = this.session.instance;

@@ -1,6 +1,6 @@
 /**
- * Starts instances: runs each one immediately, and stores it with the result of its first pass. An instance for which there
- * is no memory is stored in its initial state and loaded later.
+ * Starts instances: runs each one immediately, and stores it with the result of its first pass. Without memory for it, an
+ * instance is stored in its initial state and loaded later.
  */
 import type { Instance } from '../../engine/model/instance.js';
 import { indexFieldsOf } from '../../engine/values/index-fields.js';
@@ -21,7 +21,7 @@ import type { UncertainWrites } from './uncertain-writes.js';
 
 /** Maximum time to wait for a first pass; after it, the start is stored in its initial state. */
 const FIRST_PASS_MS_MAX = 25;
-/** How long a write that was given up may still arrive at the store. */
+/** How long an abandoned write may still reach the store. */
 const LATE_WRITE_MS = 10_000;
 
 export interface InstanceCreatorOptions {
@@ -32,11 +32,11 @@ export interface InstanceCreatorOptions {
   readonly residents: ResidentSet;
   readonly uncertain: UncertainWrites;
   readonly isStopping: () => boolean;
-  /** The instance may be in the store, and must then be run. */
+  /** Called when the instance may be in the store, and must then be run. */
   readonly check: (instanceId: string) => void;
-  /** An instance of this node was stored, and nobody runs it. */
+  /** Called when an instance of this node was stored, but isn't running. */
   readonly storedUnstarted: () => void;
-  /** The node stopped, and may have stored an instance that nobody runs. */
+  /** Called when the node stopped, and may have stored an instance that isn't running. */
   readonly maybeUnfinished: () => void;
 }
 
@@ -116,7 +116,7 @@ export class InstanceCreator {
       if (result.outcome !== 'inserted') {
         actor.abandon();
         residents.forget(actor);
-        // A take-over of the instance may have found this actor in its way meanwhile.
+        // In the meantime, this actor may have blocked a takeover of the instance.
         if (result.outcome === 'exists') check(start.id);
       }
       return result;

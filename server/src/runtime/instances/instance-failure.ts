@@ -1,9 +1,9 @@
 /**
- * Why an instance failed, as its record shows it, and the group of failures to which it belongs.
+ * The failure of an instance, as shown in its record, and its group of failures.
  *
- * An instance is failed if it shows an error, and either is open (suspended by the error, or being retried or compensated)
- * or was ended by the error. What succeeded or was compensated in spite of the error, or was terminated by somebody, is done.
- * So is an ended instance that was restarted: the new one replaces it.
+ * An instance is failed if it shows an error, and either is open (suspended by the error, or being retried or compensated) or
+ * was ended by the error. It isn't failed if it succeeded or was compensated in spite of the error, or if a user or another
+ * instance terminated it. Nor is an ended instance that was restarted: the new one replaces it.
  */
 import { createHash } from 'node:crypto';
 import { causeOf } from '../../engine/failure/cause.js';
@@ -25,7 +25,7 @@ export const FAILURE_KEY = /^[0-9a-f]{32}$/;
 /** An instance may be committed many times while it shows the same error. */
 const known = new WeakMap<ShownError, InstanceFailure>();
 
-/** Null: the instance is not failed. */
+/** Null if the instance isn't failed. */
 export function failureOf({
   definitionId,
   lastError,
@@ -55,7 +55,7 @@ export function describeFailure(definitionId: string, error: ShownError): Instan
   };
 }
 
-/** The keys of all failures of a definition begin with this, so that an index finds them. */
+/** The common prefix of a definition's failure keys, so that an index finds them. */
 export function failureKeyPrefixOf(definitionId: string): string {
   return digitsOf(definitionId, DEFINITION_DIGITS);
 }

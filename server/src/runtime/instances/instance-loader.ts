@@ -1,7 +1,7 @@
 /**
  * Brings a stored instance into memory: reads it, claims it if it has no owner, and creates an actor for it.
  *
- * An instance that cannot run here is quarantined, or left alone if a newer server has written it.
+ * An instance that can't run here is quarantined, or left unchanged if a newer server has written it.
  */
 import { restoreSession } from '../../engine/flow/lifecycle.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
@@ -25,15 +25,15 @@ export interface InstanceLoaderOptions {
   readonly nodes: Pick<NodeRegistry, 'id' | 'isGone' | 'isKnown'>;
   readonly residents: ResidentSet;
   readonly quarantine: Quarantine;
-  /** A function, because the take-over is constructed with this loader. */
+  /** A function, because the takeover is constructed with this loader. */
   readonly takeOver: () => Pick<TakeOver, 'claimNow' | 'hasClaimed' | 'trials'>;
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
   /** Asks the node that owns an instance to check it. */
   readonly hintOwner: (instanceId: string) => void;
   readonly isStopping: () => boolean;
-  /** The node is stopping and leaves an instance of its own that nobody runs. */
+  /** Called when the node is stopping and leaves one of its instances not running. */
   readonly unfinished: () => void;
-  /** The instance is about to be in memory. */
+  /** Called when the instance is about to be in memory. */
   readonly coming: (instanceId: string) => void;
 }
 
@@ -58,7 +58,7 @@ export class InstanceLoader {
     }
     const wasKnown = owner !== null && nodes.isKnown(owner);
     if (owner === null || (await nodes.isGone(owner))) return takeOver().claimNow(record);
-    // Claim only if the caller believed that the instance has no owner: a hint makes every node check it.
+    // Claims it only if the caller believed that it has no owner: a hint makes every node check it.
     if (!wasKnown) hintOwner(id);
     return null;
   }
@@ -75,7 +75,7 @@ export class InstanceLoader {
     if (definition !== null) await this.#wakeUp(record, definition);
   }
 
-  /** An instance that a newer server has written is left alone, unclaimed, for a node that can read it. */
+  /** True if a newer server has written the instance. It is left unclaimed, for a node that can read it. */
   isNewer({ id, schemaVersion }: Pick<InstanceRecord, 'id' | 'schemaVersion'>): boolean {
     if (schemaVersion <= STATE_VERSION) return false;
     const { environment, quarantine } = this.#options;
@@ -111,7 +111,7 @@ export class InstanceLoader {
       rootId: record.rootId ?? record.id,
       bytes: recordCost(record),
     });
-    // A wake time that has passed must be replaced by a commit. Otherwise, every scan would find it.
+    // A commit must replace a wake time that has passed. Otherwise, every scan would find it.
     const isDue = record.wakeAt !== null && record.wakeAt <= clock.now();
     const isMarked = record.underWay && !hasUnderWay(actor.session.instance);
     actor.receiveInbox(record.inbox, isDue || isMarked || record.crashes > 0);

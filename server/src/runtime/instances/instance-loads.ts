@@ -1,6 +1,6 @@
 /**
- * The loads of a node: one at a time for each instance, and all together within the limits of the gate. An instance for
- * which there is no memory queues, and is read again when its turn comes. Until then, it takes no memory.
+ * The loads of a node: one at a time per instance, and all together within the limits of the gate. Without memory for it, an
+ * instance queues, and is read again when its turn comes. Until then, it takes no memory.
  */
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { RunnerEnvironment } from './runner-environment.js';
@@ -9,17 +9,17 @@ import { LoadGate, type LoadLimits, type LoadPermit } from '../memory/load-gate.
 import { BackgroundLoads } from './background-loads.js';
 import { recordCost } from './message-codec.js';
 
-/** Returns an instance that must be set to work, or null if there is nothing to do. */
+/** Returns an instance that must be activated, or null if there is nothing to do. */
 export type Load = () => Promise<InstanceRecord | null>;
 
-/** Background loads are of instances that are overdue or that a dead node left: no caller is waiting for them. */
+/** Background loads are loads of overdue instances and instances of dead nodes: no caller waits for them. */
 export type LoadPriority = 'foreground' | 'background';
 
 export interface InstanceLoadsOptions {
   readonly environment: Pick<RunnerEnvironment, 'clock' | 'logger' | 'retryStore'>;
   readonly limits: LoadLimits;
   readonly memory: Pick<InstanceMemory, 'tryEnter' | 'enter' | 'notComing'>;
-  /** Reads an instance again that had to wait for memory. */
+  /** Reads an instance again after it has waited for memory. */
   readonly reload: (instanceId: string) => Promise<InstanceRecord | null>;
   readonly isStopping: () => boolean;
   readonly activate: (record: InstanceRecord) => Promise<void>;
@@ -44,7 +44,7 @@ export class InstanceLoads {
     this.#background = new BackgroundLoads(options.environment.clock);
   }
 
-  /** A client was served: background loads use less capacity for a while. */
+  /** Called when a client was served: background loads use less capacity for a while. */
   served(): void {
     this.#background.served();
   }
@@ -63,7 +63,7 @@ export class InstanceLoads {
     await admitted;
   }
 
-  /** The instance has finished its first work after the load, or has left memory. */
+  /** Called when the instance has finished its first work after the load, or has left memory. */
   rested(id: string): void {
     this.#permits.get(id)?.end();
     this.#permits.delete(id);
@@ -97,7 +97,7 @@ export class InstanceLoads {
     }
   }
 
-  /** Returns an instance for which there is no memory now, or null if the load is done or not needed. */
+  /** Returns a request for memory if there isn't enough now, or null if the load is done or not needed. */
   async #loadWith(permit: LoadPermit, id: string, load: Load): Promise<MemoryRequest | null> {
     const { activate, environment, isHere, isStopping, isWorking, loaded, memory } = this.#options;
     const attempt = async (): Promise<{ readonly lacking: MemoryRequest | null }> => {

@@ -1,18 +1,17 @@
 /**
- * Runs the instances of this node: starts new ones, wakes those that have a message or a due timer, and takes over those
- * whose node is dead.
+ * Runs the instances of this node: starts new ones, wakes those that have a message or a due timer, and takes over those whose
+ * node is dead.
  *
- * Owns: the decision who handles news about an instance: its actor here, its owner elsewhere, or the code that brings it
- * into memory. Must not know: what is inside an instance (`InstanceActor`), which instances fit into memory
- * (`ResidentSet`), how an instance is started (`InstanceCreator`) or loaded (`InstanceLoader`), which nodes to take over
- * from (`TakeOver`), HTTP, workers.
+ * Owns: the dispatch of changes to an instance: to its actor here, to its owner on another node, or to the loader. Must not
+ * know: what is inside an instance (`InstanceActor`), which instances fit into memory (`ResidentSet`), how an instance is
+ * started (`InstanceCreator`) or loaded (`InstanceLoader`), which nodes to take over from (`TakeOver`), HTTP, workers.
  *
  *  R5 An instance is in memory at most once on a node.
- *  R6 All state in memory may be lost at any moment: the scan of the store finds everything that is due again.
+ *  R6 All state in memory may be lost at any moment: the scan of the store finds everything due again.
  *  R7 Ownership is a preference; only the epoch in the commit decides who may write.
  *  R11 Concurrent reads from the store are bounded (`LoadGate`), and so is the memory of instances (`InstanceMemory`).
- *      Instances beyond these bounds queue, and stay in the store. An instance that holds memory never waits for more of
- *      it: it leaves memory first, and queues for the whole amount.
+ *      Instances beyond these bounds queue, and stay in the store. An instance that holds memory never waits for more of it: it
+ *      leaves memory first, and queues for the whole amount.
  */
 import { isEnded } from '../../engine/model/instance.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
@@ -116,7 +115,7 @@ export class InstanceRunner implements Service, ActorOwner {
     return Promise.resolve();
   }
 
-  /** Finishes the current work and starts nothing new. */
+  /** Finishes the current work without starting new work. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#scan.stop();
@@ -161,9 +160,7 @@ export class InstanceRunner implements Service, ActorOwner {
     return this.#uncertain.earliest(earliest) - FOLLOWED_MARGIN_MS;
   }
 
-  /**
-   * True if this node, when it stopped, may have owned an instance that nobody was running: another node must take it over.
-   */
+  /** True if this node, when it stopped, may have owned an instance that wasn't running: another node must take it over. */
   get hasUnfinishedWork(): boolean {
     return this.#hasUnfinishedWork;
   }
@@ -180,7 +177,7 @@ export class InstanceRunner implements Service, ActorOwner {
     this.posted(posted, message);
   }
 
-  /** A message was stored for an instance: notifies the node that runs it. */
+  /** Called when a message was stored for an instance: notifies the node that runs it. */
   posted(posted: PostedMessage, message: InboxMessage): void {
     const { epoch, inSeq, instanceId, overflowed, owner } = posted;
     const added = overflowed === true ? OVERFLOW_MESSAGE : message;
@@ -188,11 +185,11 @@ export class InstanceRunner implements Service, ActorOwner {
     const actor = this.#residents.get(instanceId);
     if (actor !== undefined && actor.epoch === epoch) actor.deliver({ ...added, inSeq });
     else if (actor !== undefined) actor.refresh();
-    // The owner was told of the messages that filled the inbox.
+    // The owner was notified of the messages that filled the inbox.
     else if (overflowed !== true) this.#tellOwner(instanceId, owner);
   }
 
-  /** The status of an instance was changed in the store. */
+  /** Called when the status of an instance was changed in the store. */
   controlled(record: InstanceSummary): void {
     this.#options.changed(record);
     const actor = this.#residents.get(record.id);
@@ -211,7 +208,7 @@ export class InstanceRunner implements Service, ActorOwner {
     }
   }
 
-  /** Finds instances that become due before the next scan and that nobody works on, so that their timers fire on time. */
+  /** Finds idle instances that become due before the next scan, so that their timers fire on time. */
   async scan(): Promise<void> {
     await this.#dueScan.run();
   }
@@ -224,20 +221,20 @@ export class InstanceRunner implements Service, ActorOwner {
 
   // -- reports from actors
 
-  /** A commit without crashes clears the instance's crash history. */
+  /** Called when a commit is durable. A commit without crashes clears the instance's crash history. */
   committed(actor: InstanceActor, saved: UnsavedChanges): void {
     this.#residents.grown(actor);
     if (actor.crashes === 0) this.#takeOver.trials.over(actor.id);
     this.#options.committed(actor.session.instance, saved, actor.committedAt, actor.workingSince);
   }
 
-  /** A parked actor may be evicted, but its timer must remain. */
+  /** Called when an actor is parked. It may be evicted, but its timer must remain. */
   parked(actor: InstanceActor): void {
     this.#loads.rested(actor.id);
     const { trials } = this.#takeOver;
     if (actor.isDisposable) trials.over(actor.id);
     else trials.rests(actor.id);
-    // When the node stops, every actor is asked to leave. Actors evicted here would miss that.
+    // When the node stops, it asks every actor to leave. It would miss actors evicted here.
     if (this.#stopping) return;
     this.#residents.parked(actor);
     this.#scanForUnstarted();
@@ -251,7 +248,7 @@ export class InstanceRunner implements Service, ActorOwner {
   abandoned(actor: InstanceActor, isOutdated: boolean): void {
     this.#residents.forget(actor);
     if (!isOutdated) return;
-    // The stored state may not show work in progress, and a node that is stopping can no longer check.
+    // The stored state may not show work in progress, and a stopping node can no longer check.
     this.#hasUnfinishedWork ||= this.#stopping;
     const now = this.#environment.clock.now();
     this.#uncertain.add(actor.id, actor.workingSince ?? now, now);
@@ -265,7 +262,7 @@ export class InstanceRunner implements Service, ActorOwner {
     try {
       await this.#environment.retryStore(suspend, () => false);
     } catch (failure) {
-      // This node leaves it alone from now on; the next one tries again.
+      // This node ignores it from now on; the next one tries again.
       this.#quarantine.leave(actor.id);
       const fields = { workflowId: actor.id, err: failure };
       this.#environment.logger.error(fields, 'could not suspend an instance that cannot run');
@@ -278,7 +275,7 @@ export class InstanceRunner implements Service, ActorOwner {
     return this.#loads.bring(id, () => this.#loader.load(id), lane);
   }
 
-  /** Loads the starts that were only stored for lack of memory, as soon as there is room. */
+  /** Loads the starts that were only stored for lack of memory, once memory is available. */
   #scanForUnstarted(): void {
     if (!this.#hasUnstarted || this.#stopping || !this.#residents.memory.hasFreePlace) return;
     this.#hasUnstarted = false;
@@ -299,7 +296,7 @@ export class InstanceRunner implements Service, ActorOwner {
     const actor = this.#residents.get(id);
     if (actor !== undefined) actor.refresh();
     else if (owner === nodes.id) await this.#load(id, 'background');
-    // An owner that the scan did not know may be a node that has just started.
+    // An owner unknown to the scan may be a node that has just started.
     else if (owner === null || (await nodes.isGone(owner))) await this.#takeOver.claim(instance);
   }
 

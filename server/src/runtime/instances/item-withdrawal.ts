@@ -1,6 +1,6 @@
 /**
- * Withdraws the work items of steps that are stopped, once the stop is durable: a commit that is lost must not leave an item
- * that nobody gets.
+ * Withdraws the work items of stopped steps once the stop is durable: a lost commit must not leave an item that no worker can
+ * get.
  */
 import {
   applyWithdrawn,
@@ -50,7 +50,10 @@ export class ItemWithdrawal {
   }
 }
 
-/** What an item says about its step. A missing one was removed with a tombstone or by hand: perhaps somebody had it. */
+/**
+ * The state of a step's item after the withdrawal. A missing one was removed with a tombstone or by hand: a worker may have
+ * held it.
+ */
 export function withdrawnItem(item: ActivityRecord | undefined, now: number): WithdrawnItem {
   if (item === undefined) return { kind: 'left' };
   // The message with its result is on its way.

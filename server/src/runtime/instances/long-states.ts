@@ -32,7 +32,7 @@ export async function writeStored(instance: Instance): Promise<string> {
   return parts === null ? writeState(instance) : inSlices(parts);
 }
 
-/** The data of a start, as it is kept. */
+/** The stored form of a start's data. */
 export async function writeInput(data: JsonObject): Promise<string> {
   return isLight(data) ? writeJson(data) : inSlices(writeJsonParts(data));
 }

@@ -38,13 +38,13 @@ export interface ChildReference extends Pick<
 
 type ChildError = NonNullable<ChildMessage['error']>;
 
-/** A modification. `version`: the version of the definition that the instance is moved to; null: its own. */
+/** A modification. `version`: the definition version to move the instance to; null: its own. */
 export type StoredModification = Omit<ModifyMessage, 'target'> & {
   readonly definitionId: string;
   readonly version: number | null;
 };
 
-/** A message as it is stored: some refer to an event, a child or a version of a definition. */
+/** A stored message. Some refer to an event, a child or a definition version. */
 export type StoredMessage =
   Exclude<Message, ModifyMessage> | StoredModification | EventReference | ChildReference;
 
@@ -55,7 +55,7 @@ export interface ArrivedMessage {
   readonly inSeq: number;
 }
 
-/** Of each text of an error in a reference to a child. */
+/** Maximum length of each text of an error in a reference to a child. */
 const REFERENCE_TEXT_LENGTH_MAX = 500;
 
 /** Assumed memory of the data of a large event that has not been read yet. */
@@ -123,17 +123,17 @@ function shortened(error: ChildError | null): ChildError | null {
 }
 
 /**
- * The memory that references may take at the same time, beyond one: an instance takes in the rest of its messages after it
- * has worked on these.
+ * Maximum memory of the references that an instance takes in at the same time, beyond one. It takes in the rest of its messages
+ * after it has processed these.
  */
 export const REFERRED_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Bytes that an instance takes in memory, including the messages in its inbox as far as it takes them in together. */
+/** An instance's memory in bytes, including the messages in its inbox that it takes in together. */
 export function recordCost({ inbox, state }: Pick<InstanceRecord, 'inbox' | 'state'>): number {
   return memoryCost(state) + messagesCost(inbox);
 }
 
-/** Bytes that messages take in memory once they are parsed, as far as an instance takes them in together. */
+/** The memory, in bytes, of the parsed messages that an instance takes in together. */
 export function messagesCost(messages: readonly { readonly body: string }[]): number {
   let cost = 0;
   let referred = 0;
@@ -147,7 +147,7 @@ export function messagesCost(messages: readonly { readonly body: string }[]): nu
   return cost + Math.min(referred, REFERRED_BYTES_MAX + largest);
 }
 
-/** The size of what a message refers to, in bytes; 0 if it is not a reference. */
+/** The size of the referenced data, in bytes; 0 if the message isn't a reference. */
 export function referredCost(body: string): number {
   if (!REFERENCES.some((start) => body.startsWith(start))) return 0;
   const message = readMessage(body);
@@ -155,7 +155,7 @@ export function referredCost(body: string): number {
   return typeof message.cost === 'number' ? message.cost : UNREAD_EVENT_COST;
 }
 
-/** The starts of references, as `writeJson` writes them. */
+/** The beginnings of references, as written by `writeJson`. */
 const REFERENCES = ['{"kind":"event-reference"', '{"kind":"child-reference"'];
 
 /** Returns null if the text is not a valid message: another program may have written to the store. */
@@ -241,7 +241,7 @@ export interface StoredWork {
   readonly attempt: number;
   /** Number of times the execution was compensated before; omitted if it never was. */
   readonly undone?: number;
-  /** Of the instance; omitted if it has none. */
+  /** The instance's trace; omitted if it has none. */
   readonly trace?: InstanceTrace;
   readonly parameters: Json;
 }
@@ -276,7 +276,7 @@ function traceOf(value: Json | undefined): InstanceTrace | null {
 }
 
 /**
- * Sorts events by time of publication, after all other messages, which stay in order of arrival. A modification comes after
+ * Sorts events by time of publication, after all other messages, which stay in order of arrival. A modification follows
  * everything that arrived before it.
  */
 export function inOrder(messages: readonly Message[]): readonly Message[] {

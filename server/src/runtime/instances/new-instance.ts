@@ -18,7 +18,7 @@ export interface NewInstance {
   readonly reference: string | null;
   /** Default: none. */
   readonly tags?: Tags;
-  /** The instance that this one is started again from. Default: none. */
+  /** The instance that this one restarts. Default: none. */
   readonly restartOf?: string;
   /** The trigger that starts it. Default: none. */
   readonly trigger?: TriggerStart;
@@ -29,12 +29,12 @@ export interface NewInstance {
   readonly startTime: number;
   /** When the first step runs; null: immediately. */
   readonly startAt?: number | null;
-  /** The data as the caller gave it. */
+  /** The data as given by the caller. */
   readonly input?: JsonObject;
   readonly conflict?: ConflictRule | undefined;
 }
 
-/** The times that an instance shows (its end, its last change, which is this one, and those of its error), and why it failed. */
+/** The times in an instance's record (its end, its last change, which is this one, and its error's), and its failure. */
 export function timesOf(
   instance: Instance,
   now: number,
@@ -80,7 +80,7 @@ export function newRecord(
   };
 }
 
-/** What lists show of the trigger. */
+/** The trigger as shown in lists. */
 function startedByText(trigger: TriggerStart | null): string | null {
   return trigger === null ? null : JSON.stringify({ name: trigger.name, time: trigger.time });
 }

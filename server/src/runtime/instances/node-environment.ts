@@ -1,4 +1,4 @@
-/** What the instances of a node share: turns, step bodies, and the delivery to other instances. */
+/** The environment that a node's instances share: turns, step bodies, and delivery to other instances. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { IndexPaths } from '../../engine/values/index-fields.js';
 import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
@@ -98,7 +98,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     return this.#indexPaths(definition);
   }
 
-  /** Instances waiting for a turn. */
+  /** Number of instances waiting for a turn. */
   get queued(): number {
     return this.#turns.queued;
   }

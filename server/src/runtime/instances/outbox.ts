@@ -1,4 +1,4 @@
-/** Sends an instance's messages to others: to its parent how it ended, to its children that they are no longer needed. */
+/** Sends an instance's messages to others: its result to its parent, terminations to its children. */
 import type { ChildMessage } from '../../engine/flow/messages.js';
 import { JOINED_BY_MAX } from '../../engine/flow/end-instance.js';
 import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
@@ -18,9 +18,9 @@ export interface OutboxOptions {
   readonly clock: Clock;
   readonly announcer: Pick<ChangeAnnouncer, 'send'>;
   readonly logger: Pick<Logger, 'error'>;
-  /** A message was stored: the node that runs its instance must be notified. */
+  /** Called when a message was stored: the node that runs its instance must be notified. */
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
-  /** The status of an instance was changed in the store. */
+  /** Called when the status of an instance was changed in the store. */
   readonly controlled: (record: InstanceRecord) => void;
 }
 
@@ -41,7 +41,7 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** May be repeated: the second time changes nothing. @throws StoreUnavailableError */
+  /** Idempotent. @throws StoreUnavailableError */
   async send(instance: Instance, message: OutboxMessage): Promise<void> {
     switch (message.kind) {
       case 'terminate-child':
@@ -58,7 +58,7 @@ export class Outbox {
     }
   }
 
-  /** A run is not suspended because nobody can be told about it. */
+  /** A failed notification doesn't suspend the run. */
   async #notify(
     instance: Instance,
     message: Extract<OutboxMessage, { kind: 'notify' }>,
@@ -107,8 +107,7 @@ export class Outbox {
   }
 
   /**
-   * The step waits for the end of another instance, or no longer does. If that has ended already, the step gets the message
-   * about it.
+   * Joins or leaves another instance whose end a step waits for. If it has already ended, the step gets the message about it.
    */
   async #join(
     { id }: Instance,
@@ -133,7 +132,7 @@ export class Outbox {
     await this.#sendEnd(id, `child/${workflowId}/${execution}`, end);
   }
 
-  /** The message about the end of a child, whose short form was sent. @throws StoreUnavailableError */
+  /** Loads the message about the end of a child whose short form was sent. @throws StoreUnavailableError */
   async loadEnd(reference: EndReference): Promise<ChildMessage> {
     const { workflowId } = reference;
     const child = reference.refused === true ? null : await this.#readInstance(workflowId);
@@ -177,7 +176,7 @@ function refusal(
 ): ChildMessage {
   const message = `${JOINED_BY_MAX} steps of other runs already wait for its end, the maximum`;
   const error = { stepId: '', type: 'TooManyJoined', message, data: null };
-  // A node of an earlier version, which does not know `refused`, takes it for a failed run.
+  // Nodes of earlier versions, which don't know `refused`, treat it as a failed run.
   const end = { status: 'Terminated', outcome: 'Failed', error, data: null } as const;
   return { kind: 'child', pointerId, attempt, workflowId, ...end, refused: true };
 }

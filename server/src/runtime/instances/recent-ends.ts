@@ -1,10 +1,10 @@
 /**
- * The runs that have just ended on this node. Most callers ask for the end of a run right after they have started it or sent it
- * something, so the end is often known without reading the store.
+ * The runs that have just ended on this node. Most callers wait for the end of a run right after they have started it or sent
+ * it a message, so the end is often known without reading the store.
  *
- * Clients may still change the tags of an ended run: this node then forgets its end. A change on another node is not noticed, so
- * the ends are used only while this node is alone on the store. An ended run is removed after its retention period at the earliest,
- * which is at least a minute.
+ * Clients may still change the tags of an ended run: this node then drops its end. A change on another node is not noticed, so
+ * the ends are used only while this node is alone on the store. An ended run is removed after its retention period at the
+ * earliest, which is at least a minute.
  */
 import { weigh } from '../../engine/values/json-parts.js';
 import type { Clock } from '../../base/clock.js';
@@ -40,12 +40,12 @@ export class RecentEnds {
     return null;
   }
 
-  /** The run has changed: the store must be read. */
+  /** Called when the run has changed: the store must be read. */
   forget(id: string): void {
     this.#ends.delete(id);
   }
 
-  /** The run has ended, or what its list entry shows has changed since. Returns false if it is too large to be kept. */
+  /** Called when the run has ended, or its list entry has changed since. Returns false if it is too large to be kept. */
   add(view: InstanceView): boolean {
     this.#ends.delete(view.id);
     const now = this.#clock.now();

@@ -1,8 +1,8 @@
 /**
  * The instances that a node has in memory: each at most once (R5), within the memory limit.
  *
- * Owns: which instances are in memory. Must not know: why an instance is loaded, what it does, which one is evicted
- * (`InstanceMemory`).
+ * Owns: the set of instances in memory. Must not know: why an instance is loaded, its work, and the choice of instances to
+ * evict (`InstanceMemory`).
  */
 import { nextTimer } from '../../engine/flow/timers.js';
 import { isEnded } from '../../engine/model/instance.js';
@@ -12,9 +12,9 @@ import type { RunnerLimits } from './runner-environment.js';
 
 export interface ResidentSetOptions {
   readonly limits: RunnerLimits;
-  /** The instance is no longer in memory, for whatever reason. */
+  /** Called when the instance is no longer in memory, for whatever reason. */
   readonly removed: (instanceId: string) => void;
-  /** The instance was evicted, and is due at `dueAt`. */
+  /** Called when the instance was evicted; it is due at `dueAt`. */
   readonly evicted: (instanceId: string, dueAt: number) => void;
 }
 
@@ -74,17 +74,17 @@ export class ResidentSet {
     this.#actors.clear();
   }
 
-  /** A commit has changed how much memory the instance uses. */
+  /** Called when a commit has changed the memory of the instance. */
   grown(actor: InstanceActor): void {
     if (this.get(actor.id) === actor) this.memory.set(actor.id, actor.memory.stateCost);
   }
 
-  /** Whether the instance may use this many bytes in total. */
+  /** True if the instance may use this many bytes in total. */
   mayGrow(actor: InstanceActor, bytes: number): boolean {
     return this.#actors.get(actor.id) !== actor || this.memory.mayGrow(actor.id, bytes);
   }
 
-  /** The actor is parked: it may be evicted, and is removed if its instance has ended. */
+  /** Called when the actor is parked: it may be evicted, and is removed if its instance has ended. */
   parked(actor: InstanceActor): void {
     if (!actor.isDisposable) return;
     if (isEnded(actor.session.instance)) this.forget(actor);

@@ -1,4 +1,4 @@
-/** What the parts of the runner need from their node: the needs of each actor, and those that concern all actors. */
+/** The environment of the runner's parts on their node: of each actor, and of all actors together. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { Instance } from '../../engine/model/instance.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -21,7 +21,7 @@ export interface RunnerEnvironment extends ActorEnvironment {
   readonly limits: RunnerLimits;
   readonly metrics: RuntimeMetrics;
 
-  /** The instance was claimed from another node. */
+  /** Called when the instance was claimed from another node. */
   takenOver(instance: Instance, definition: WorkflowDefinition): void;
   /** Waits until no instance works, and then lets only this one work until the returned function is called. */
   takeAllTurns(instanceId: string): Promise<() => void>;

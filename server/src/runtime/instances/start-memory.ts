@@ -1,6 +1,6 @@
 /**
- * Whether the memory of this node has room for a start, so that it begins immediately. If not, a client's start is rejected,
- * and a step's start waits in the store.
+ * Checks whether this node has memory for a start, so that it begins immediately. If not, a client's start is rejected, and a
+ * step's start waits in the store.
  */
 import { rootOf } from '../../engine/model/child-id.js';
 import { jsonLength } from '../../engine/values/json-length.js';
@@ -9,7 +9,7 @@ import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceMemory } from '../memory/instance-memory.js';
 import type { NewInstance } from './new-instance.js';
 
-/** Bytes of memory that a start takes until its first commit, per character of its data. */
+/** Memory of a start until its first commit, in bytes per character of its data. */
 const START_COST = 4;
 
 /** @throws AppError `overloaded` if the client must try again later */

@@ -7,7 +7,7 @@ import { sleep, type Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import { StoreUnavailableError } from '../../store/store.js';
 
-/** Between two calls of a store that is unavailable. */
+/** The back-off between calls of an unavailable store. */
 export const STORE_BACK_OFF = { firstMs: 50, lastMs: 2000 };
 
 export class StoreRetry {

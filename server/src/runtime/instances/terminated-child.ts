@@ -1,11 +1,11 @@
-/** The entry in a child's record of actions that says who terminated it when its parent no longer waits for it. */
+/** The entry in a child's audit that names who terminated it when its parent no longer waits for it. */
 import type { Instance } from '../../engine/model/instance.js';
 import type { AuditEntry } from '../../store/records/control.js';
 import { WITH_COMPENSATION } from '../operations/termination.js';
 
 /**
- * @param actions of the parent, newest first; null if the parent no longer exists
- * @returns the entry of the child: by the caller who terminated the parent, or by the parent itself if nobody did
+ * @param actions the parent's actions, newest first; null if the parent no longer exists
+ * @returns the child's entry: by the caller who terminated the parent, or else by the parent itself
  */
 export function terminationWith(
   parent: Pick<Instance, 'id' | 'status' | 'cleanUp'>,

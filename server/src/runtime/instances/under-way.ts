@@ -1,8 +1,8 @@
-/** The work of an instance outside the engine that the next node would have to restart. */
+/** An instance's external work that the next node would have to restart. */
 import type { Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 
-/** Whether the next node would have to restart something: an effect, or the start of a child. */
+/** True if the next node would have to restart an effect or the start of a child. */
 export function hasUnderWay({ pointers, status }: Instance): boolean {
   return status === 'Runnable' && [...pointers.values()].some(isUnderWay);
 }

@@ -1,8 +1,8 @@
 /**
- * The changes that a run has requested and no commit has saved yet.
+ * The changes that a session has requested and no commit has saved yet.
  *
- * They outlive a commit that is lost to a message: the next commit contains all of them again. Every change is idempotent
- * by id, so saving it twice is harmless.
+ * They outlive a commit that is lost to a message: the next commit contains all of them again. Every change is idempotent by
+ * id, so saving it twice is harmless.
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { noChanges, type Changes, type Session } from '../../engine/flow/session.js';
@@ -13,16 +13,16 @@ import type { SubscriptionRecord } from '../../store/records/events.js';
 import { nameKeyOf } from '../../base/ids.js';
 import { writeWork } from './message-codec.js';
 
-/** Records beyond this number move from the state to the history, so that a loop does not make the state grow. */
+/** Records beyond this number move from the state to the history, so that the state doesn't grow in a loop. */
 const RECENT_RECORDS_MAX = 64;
 
 /**
  * Workers that are waiting on this node. A new activity can be assigned to one directly, which saves a write and a search.
  */
 export interface WorkerReservations {
-  /** @param length of its parameters, in characters */
+  /** @param length length of its parameters, in characters */
   reserve(name: string, activityId: string, length: number): ActivityClaim | null;
-  /** The activity will not be offered: its worker continues to wait. */
+  /** Called if the activity won't be offered: its worker continues to wait. */
   release(activityId: string): void;
 }
 
@@ -43,12 +43,12 @@ export class UnsavedChanges {
   #endedAttempts: Changes['endedAttempts'] = [];
   #endedWaits: Changes['endedWaits'] = [];
 
-  /** The commit found no stored event for the waits of the instance. */
+  /** True if the commit found no stored event for the instance's waits. */
   noEvents = false;
   /** True once a commit contained these changes: the store may have parts of them although the commit was lost. */
   #attempted = false;
 
-  /** Collects the changes of a run and clears them there. */
+  /** Collects the session's changes and clears them there. */
   collect(session: Session, workers: WorkerReservations): void {
     const { changes, instance } = session;
     session.changes = {

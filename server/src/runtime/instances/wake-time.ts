@@ -1,9 +1,9 @@
-/** When the store's scan must find an instance if nothing wakes it earlier. */
+/** The time at which the store's scan must find an instance that nothing else wakes. */
 import { canContinue, type Session } from '../../engine/flow/session.js';
 import { nextTimer } from '../../engine/flow/timers.js';
 import { hasUnderWay } from './under-way.js';
 
-/** An instance with a running effect becomes due eventually, in case everything else fails to find it. */
+/** An instance with a running effect becomes due eventually, as a fallback. */
 const RECHECK_MS = 60 * 60_000;
 
 /** @param leaving true if the node is stopping: work in progress is due immediately */

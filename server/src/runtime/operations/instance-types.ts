@@ -175,7 +175,7 @@ export interface StepView {
   readonly outputs: Json;
   readonly error: StepErrorView | null;
   readonly waitsFor: WaitView | null;
-  /** The reason of the modification that cancelled or started the step; null if none did. */
+  /** The reason of the modification that canceled or started the step; null if none did. */
   readonly reason: string | null;
   /** The child of a SubWorkflow step, which may not have started yet. */
   readonly childWorkflowId: string | null;

@@ -10,12 +10,12 @@ import { isRefusal } from '../../scripts/script-runtime.js';
 import type { ActorEnvironment } from '../instances/actor-environment.js';
 import type { PendingEvaluation } from './pending-evaluation.js';
 
-/** When to retry conditions if Python was overloaded or could not be started. */
+/** When to check conditions again if Python was overloaded or could not be started. */
 const RECHECK_MS = 1000;
 
 /**
- * A condition that fails counts as false, and is logged. A condition for which Python had no time is checked again later;
- * after a cancelled evaluation, all of them are.
+ * A condition that fails counts as false, and is logged. If Python was overloaded, a condition is checked again later; after a
+ * canceled evaluation, all conditions are.
  */
 export async function checkCancelConditions(
   session: Session,

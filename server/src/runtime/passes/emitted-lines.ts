@@ -35,7 +35,7 @@ export interface EmittedLinesOptions {
   readonly linesPerSecondMax: number;
 }
 
-/** How much a definition may still write. */
+/** The remaining allowance of a definition. */
 interface Allowance {
   lines: number;
   length: number;
@@ -70,7 +70,7 @@ export class EmittedLines {
     this.#options.logger[method](isValue ? { ...ids, value: message } : ids, text);
   }
 
-  /** Reports omitted lines that were not reported yet. */
+  /** Reports the omitted lines that haven't been reported. */
   stop(): void {
     for (const [definitionId, allowance] of this.#allowances) {
       allowance.cancelReport();

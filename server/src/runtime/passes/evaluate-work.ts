@@ -1,6 +1,6 @@
 /**
- * Does one piece of the engine's work: evaluates its expressions, and returns the values or the failure to the engine. Work
- * whose evaluation was cancelled returns to the engine as if it had never been handed out.
+ * Does one piece of the engine's work: evaluates its expressions, and returns the values or the failure to the engine. If the
+ * evaluation was canceled, the work returns to the engine unchanged.
  */
 import { failStep } from '../../engine/failure/fail-step.js';
 import { stepOf, type Session } from '../../engine/flow/session.js';
@@ -71,7 +71,7 @@ export async function evaluateWork(
 type SelectorWork = Extract<StepWork, { kind: 'selectors' }>;
 type Condition = SelectorWork['selectors'][number]['condition'];
 
-/** @returns null if the evaluation was cancelled */
+/** @returns null if the evaluation was canceled */
 async function selectedOf(
   { selectors }: SelectorWork,
   evaluate: (condition: Condition) => MaybePromise<Evaluated<boolean>>,

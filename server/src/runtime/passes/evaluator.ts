@@ -1,4 +1,4 @@
-/** Evaluates what the engine hands out: inputs, outputs with selectors, and cancel conditions of steps. */
+/** Evaluates the engine's expressions: inputs, outputs with selectors, and cancel conditions of steps. */
 import { failureHint } from '../../engine/definitions/foreign/failure-hint.js';
 import { toBoolean } from '../../engine/values/convert-input.js';
 import type { StepDefinition } from '../../engine/model/definition.js';
@@ -26,7 +26,7 @@ import { shownValue } from './shown-value.js';
 export type Evaluated<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly failure: Failure };
 
-/** Most evaluations need no Python and return immediately; awaiting those would cost more than they do. */
+/** Most evaluations need no Python and return immediately; awaiting them would cost more than the evaluation. */
 export type MaybePromise<Value> = Value | Promise<Value>;
 
 /** The instance and step that the expressions belong to. */
@@ -35,7 +35,7 @@ export interface EvaluationPlace {
   readonly pointer: Pointer;
   /** Its signal cancels the evaluation, which then fails with `Aborted`. It is read only if Python is needed. */
   readonly pending?: { readonly signal: AbortSignal };
-  /** Whether its inputs go to a call, in which secrets may be used. */
+  /** True if its inputs go to a call, so that they may use secrets. */
   readonly takesSecrets?: boolean;
 }
 
@@ -46,13 +46,13 @@ export class Evaluator {
   readonly #scripts: ScriptRuntime;
   readonly #secretInputs: SecretInputs | null;
 
-  /** @param secrets null: expressions know none */
+  /** @param secrets null: expressions have no secrets */
   constructor(scripts: ScriptRuntime, secrets: Pick<Secrets, 'variables'> | null = null) {
     this.#scripts = scripts;
     this.#secretInputs = secrets === null ? null : new SecretInputs(scripts, secrets);
   }
 
-  /** Resolves when an interpreter is ready, or when it is clear that none will be. */
+  /** Resolves when an interpreter is ready, or can't be started. */
   async ready(): Promise<void> {
     await this.#scripts.waitUntilReady();
   }
@@ -105,7 +105,7 @@ export class Evaluator {
     );
   }
 
-  /** A condition that cannot be evaluated returns its failure; the caller treats that as false. */
+  /** If the condition can't be evaluated, returns the failure, which the caller treats as false. */
   condition(place: EvaluationPlace, condition: InputValue): MaybePromise<Evaluated<boolean>> {
     const expression = requestOf(condition);
     const variables = variablesOf(place);

@@ -1,10 +1,10 @@
 /**
- * A log line for every failed attempt of a step, written after the commit that contains it (R2): at level `error` if
- * somebody has to look at it, because the definition does not say how to go on.
+ * A log line for every failed attempt of a step, written after the commit that contains it (R2): at level `error` if it needs
+ * attention, because the definition doesn't handle the failure.
  *
- * A step that fails repeatedly would fill the log. So for each step of an instance, at most one line per minute is written
- * at each level, with the number of attempts that it represents. The newest of a minute is never lost: its line is written
- * when the minute is over.
+ * A step that fails repeatedly would fill the log. So for each step of an instance, at most one line per minute is written at
+ * each level, with the number of attempts that it represents. The newest attempt of a minute is never lost: its line is written
+ * at the end of the minute.
  */
 import type { Instance } from '../../engine/model/instance.js';
 import type { FailedAttempt, NextAction } from '../../engine/flow/session.js';
@@ -25,13 +25,13 @@ type Level = 'warn' | 'error';
 
 interface Window {
   readonly until: number;
-  /** Number of attempts that were not logged, and the newest of them. */
+  /** Number of unlogged attempts, and the newest of them. */
   suppressed: number;
   newest: LogFields;
   cancelTimer: () => void;
 }
 
-/** Distinguishes these lines from those about the server itself; it never changes. */
+/** Distinguishes these lines from the server's own; it never changes. */
 export const FAILED_ATTEMPT_CODE = 'step_attempt_failed';
 
 export interface FailedAttemptsLogOptions {
@@ -99,7 +99,7 @@ export class FailedAttemptsLog {
   }
 }
 
-/** Whether the definition says what follows: another attempt, a compensation, or a path that goes on. */
+/** True if the definition handles the failure: with another attempt, a compensation, or a path that continues. */
 function isHandled({ parent }: Instance, { kind }: NextAction): boolean {
   switch (kind) {
     case 'retry':
@@ -107,7 +107,7 @@ function isHandled({ parent }: Instance, { kind }: NextAction): boolean {
     case 'goes-on':
       return true;
     case 'terminated':
-      // The step of the parent that waits for this run fails, with a line of its own, or accepts the outcome.
+      // The parent's step that waits for this run fails, with its own line, or accepts the outcome.
       return (parent?.waiting ?? 0) > 0;
     case 'suspended':
       return false;

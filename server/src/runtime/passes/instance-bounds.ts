@@ -1,6 +1,4 @@
-/**
- * Stops a misbehaving instance before it harms others: the steps that it runs and opens, and its stored size, are bounded.
- */
+/** Stops a misbehaving instance before it harms others: limits the steps that it runs and opens, and its stored size. */
 import type { Instance } from '../../engine/model/instance.js';
 import { remainingBytes } from '../../engine/values/json-length.js';
 import type { Json } from '../../engine/values/json.js';
@@ -18,7 +16,7 @@ export class InstanceTooLargeError extends Error {
   }
 }
 
-/** Suspends an instance that has more work after it has run, or opened, too many steps. */
+/** Suspends an instance that has run or opened too many steps and has more work. */
 export function haltBeyond(
   session: Session,
   { openStepsMax, stepsWithoutWaitMax }: ActorLimits,
@@ -42,7 +40,7 @@ export function haltBeyond(
 /** Tracks the length of the stored state, so that a state that is too long is rejected before it is written. */
 export class StateLength {
   readonly #lengthMax: number;
-  /** An upper bound of the length of the state, without the growth of the current run. */
+  /** An upper bound of the state's length, without its growth in the current session. */
   #length: number;
 
   constructor(length: number, lengthMax: number) {
@@ -64,7 +62,7 @@ export class StateLength {
     this.#length = this.#lengthMax - left;
   }
 
-  /** The length that was written. */
+  /** Called with the written length. */
   written(length: number): void {
     this.#length = length;
   }

@@ -1,10 +1,10 @@
 /**
- * A pass: what the engine does between two commits.
+ * A pass: the engine's work between two commits.
  *
- * Owns: when a pass ends. A pass may stop early because it has done or added enough, but it never stops before it has
- * checked all cancel conditions that were due before the last step: the only exits from the loop follow a check. A pass
- * whose evaluation was cancelled also ends; the interrupted check or step is due again. Whether work remains afterwards is
- * not decided here; `canContinue` decides that for the run.
+ * Owns: the end of a pass. A pass may stop early because it has done or added enough, but it never stops before it has checked
+ * all cancel conditions that were due before the last step: the only exits from the loop follow a check. A pass whose
+ * evaluation was canceled also ends; the interrupted check or step is due again. `canContinue` decides whether the session has
+ * more work.
  */
 import type { Session } from '../../engine/flow/session.js';
 import { nextWork } from '../../engine/flow/step-work.js';
@@ -18,7 +18,7 @@ import { evaluateWork } from './evaluate-work.js';
 /** Maximum number of steps of a pass before it is committed and others get their turn. */
 const PASS_STEPS_MAX = 1000;
 const PASS_MS_MAX = 50;
-/** Approximate maximum of what one commit may add, in characters: it is in memory several times while it is written. */
+/** Approximate maximum growth per commit, in characters: it is in memory several times while it is written. */
 const PASS_LENGTH_MAX = 4 * 1024 * 1024;
 
 export type PassEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator' | 'limits' | 'logger'>;

@@ -1,7 +1,7 @@
 /**
- * The evaluation that a stretch of work waits for while it is queued or running in Python, and how it is cancelled.
+ * A queued or running Python evaluation that a stretch of work waits for, and its cancellation.
  *
- * An evaluation has no side effects, so a cancelled one can simply be repeated.
+ * Evaluations have no side effects, so a canceled one can simply be repeated.
  */
 import type { Clock } from '../../base/clock.js';
 
@@ -33,7 +33,7 @@ export class PendingEvaluation {
     return this.#hasEnded;
   }
 
-  /** Whether a result only says that the evaluation was cancelled. */
+  /** True if the result only reports that the evaluation was canceled. */
   wasCalledOff(
     result: { readonly ok: true } | { readonly ok: false; readonly failure: { type: string } },
   ): boolean {
@@ -58,7 +58,7 @@ export class PendingEvaluation {
       });
   }
 
-  /** When the signal fires, cancels the current evaluation and all that would follow. */
+  /** When the signal fires, cancels the current evaluation and all further ones. */
   endWith(signal: AbortSignal): void {
     const end = (): void => {
       this.#hasEnded = true;
@@ -68,7 +68,7 @@ export class PendingEvaluation {
     else signal.addEventListener('abort', end, { once: true });
   }
 
-  /** A new stretch of work starts. */
+  /** Called when a new stretch of work starts. */
   renew(): void {
     if (!this.#isCalledOff || this.#hasEnded) return;
     this.#isCalledOff = false;

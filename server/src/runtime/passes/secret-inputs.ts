@@ -1,6 +1,6 @@
 /**
- * Evaluates inputs that use `secrets`. Python never gets a value: it sees `***NAME***`, and in a second evaluation drafts of marks, which
- * show where whole values belong. See runtime/secrets/secret-marks.ts.
+ * Evaluates inputs that use `secrets`. Python never gets secret values: it sees `***NAME***`, and in a second evaluation drafts
+ * of marks, which show where whole values belong. See runtime/secrets/secret-marks.ts.
  */
 import type { InputPlan } from '../../engine/values/expression-plan.js';
 import type { Json } from '../../engine/values/json.js';
@@ -30,7 +30,7 @@ export class SecretInputs {
     this.#secrets = secrets;
   }
 
-  /** The values of the sources of the plan. @throws StoreUnavailableError */
+  /** The values of the plan's sources. @throws StoreUnavailableError */
   async evaluate(evaluation: SecretEvaluation): Promise<EvaluationResult> {
     const { execution, options, plan, variables } = evaluation;
     const secrets = await this.#secrets.variables(plan.secretNames, execution);
@@ -46,8 +46,8 @@ export class SecretInputs {
   }
 
   /**
-   * An expression that fails with marks does something else than joining texts: it keeps what it gave for `***NAME***`, so
-   * its value here is null.
+   * An expression that fails with marks does more than join texts: it keeps its value for `***NAME***`, and its value here is
+   * null.
    */
   async #marked(
     { options, plan }: SecretEvaluation,
@@ -65,7 +65,7 @@ export class SecretInputs {
   }
 }
 
-/** Says what to do if it failed because a secret is missing, which Python reports as an unknown field. */
+/** Explains a failure caused by a missing secret, which Python reports as an unknown field. */
 function explained(
   failed: Extract<EvaluationResult, { readonly ok: false }>,
   missing: readonly string[],

@@ -1,4 +1,4 @@
-/** What the history keeps of a value: the value itself if it is small, otherwise a note that it was large. */
+/** The history's form of a value: the value itself if it is small, otherwise a note that it was large. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { StepDefinition } from '../../engine/model/definition.js';
 import { remainingBytes } from '../../engine/values/json-length.js';
@@ -8,7 +8,7 @@ import { isJsonObject, setField, type Json, type JsonObject } from '../../engine
 /** Maximum size of inputs or outputs in one record, in bytes of JSON. */
 const LENGTH_MAX = 4096;
 
-/** The cost is bounded by the limit, not by the value. */
+/** The cost depends on the limit, not on the value's size. */
 export function shownValue(value: Json): Json {
   return remainingBytes(value, LENGTH_MAX) < 0 ? { truncated: true } : value;
 }
@@ -16,7 +16,7 @@ export function shownValue(value: Json): Json {
 /** Names of HTTP headers and query parameters that carry credentials. */
 const CREDENTIAL = /auth|cookie|token|secret|passw|api[-_]?key|credential|signature/i;
 
-/** The inputs of a step as the history shows them, without the credentials that it uses for calls. */
+/** A step's inputs as shown in the history, without credentials for calls. */
 export function shownInputs(step: Pick<StepDefinition, 'type'>, inputs: JsonObject): Json {
   const { inputsWithCredentials } = traitsOf(step);
   const shown = shownValue(inputs);
@@ -30,7 +30,7 @@ export function shownInputs(step: Pick<StepDefinition, 'type'>, inputs: JsonObje
   return hidden;
 }
 
-/** A secret is shown by its name, which tells people which one it is. */
+/** A secret is shown by its name, so that readers can identify it. */
 function isCredential(name: string, value: Json): boolean {
   return CREDENTIAL.test(name) && value !== null && !SecretMarks.mayMark(value);
 }

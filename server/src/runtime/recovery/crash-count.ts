@@ -1,4 +1,4 @@
-/** The number of consecutive nodes that died while they had an instance, and what clears the instance. */
+/** The number of consecutive nodes that died while they had an instance, and the conditions that clear it. */
 import type { Instance } from '../../engine/model/instance.js';
 import { executionKey } from '../../engine/model/pointer.js';
 import { isUnderWay } from '../instances/under-way.js';

@@ -1,17 +1,16 @@
 /**
- * Tries instances suspected of crashing the servers, one at a time: during its trial, each has the node to itself.
+ * Runs instances that are suspected of crashing servers, one at a time: during its trial, an instance runs alone on the node.
  *
- * An instance becomes a suspect when two consecutive nodes have died while it was due or at work. Claiming it increments
- * its count of crashes, which marks the trial: a node that finds it with that count and a dead owner knows that it was the
- * only one at work when the owner died. The mark is removed by the first commit that clears the instance, or when the trial
- * ends without one.
+ * An instance becomes a suspect when two consecutive nodes have died while it was due or at work. Claiming it increments its
+ * crash count, which marks the trial: a node that finds it with this count and a dead owner knows that it was running alone
+ * when the owner died. The mark is removed by the first commit that clears the instance, or when the trial ends without one.
  *
- *  CT1 No trial starts before this node and every other known node have been alive for `QUIET_MS`. Nodes that something
- *      external kills repeatedly die before a trial starts, so no instance is blamed for it.
- *  CT2 While an instance is on trial, no other has a turn on this node.
- *  CT3 The end of a trial depends on what the instance did, not on how long it took: a commit, or no work left. However, a
- *      wait for an external response lasts at most `OUTSIDE_MS`, and the whole trial at most `TRIAL_MS_MAX`.
- *  CT4 The order differs from node to node: if external kills hit the first trial of each node, they do not always hit the
+ *  CT1 No trial starts before this node and every other known node have been alive for `QUIET_MS`. Nodes that are repeatedly
+ *      killed from outside die before a trial starts, so no instance is blamed for it.
+ *  CT2 While an instance is on trial, no other instance has a turn on this node.
+ *  CT3 A trial ends with a commit of the instance, or when it has no work left, however long that takes. However, a wait for an
+ *      external response lasts at most `OUTSIDE_MS`, and the whole trial at most `TRIAL_MS_MAX`.
+ *  CT4 The order of trials differs between nodes: if external kills hit the first trial of each node, they don't always hit the
  *      same instance.
  */
 import { hash } from 'node:crypto';
@@ -19,9 +18,9 @@ import { sleepUntil } from '../../base/clock.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { RunnerEnvironment } from '../instances/runner-environment.js';
 
-/** Fewer consecutive deaths than these are considered chance; from this number on, the instance is tried alone. */
+/** Fewer consecutive deaths are considered coincidence; from this number on, the instance runs alone. */
 export const TRIAL_FROM = 2;
-/** Minimum number of deaths in trials for a verdict: a single one may be an external kill. */
+/** Minimum number of deaths in trials before an instance is quarantined: a single one may be an external kill. */
 export const ALONE_MIN = 2;
 const QUIET_MS = 3000;
 /** How long an instance that only waits for an external response blocks the others. */
@@ -40,7 +39,7 @@ export interface CrashTrialsOptions {
   readonly nodeId: string;
   readonly isStopping: () => boolean;
   /**
-   * Claims the instance and gives it its turn. Returns null if this node may not, or may no longer, try the instance.
+   * Claims the instance and gives it a turn. Returns null if this node may not, or may no longer, run the instance.
    * @param suspectEpoch while the instance has this epoch, its owner is known to have died while working on it
    */
   readonly begin: (
@@ -49,15 +48,15 @@ export interface CrashTrialsOptions {
   ) => Promise<InstanceRecord | null>;
   /** True if the instance has nothing to do until an external response arrives. */
   readonly waitsForResponse: (instanceId: string) => boolean;
-  /** This node is stopping, and does not know whether it has claimed an instance. */
+  /** Called when this node stops without knowing whether it has claimed an instance. */
   readonly maybeUnfinished: () => void;
-  /** The instance may continue; its count of crashes becomes `crashes`. */
+  /** Called when the instance may continue; its crash count becomes `crashes`. */
   readonly cleared: (instanceId: string, crashes: number) => void;
 }
 
 interface Suspect {
   readonly place: string;
-  /** See `begin`: the record of the owner may be gone by the time of the trial. */
+  /** See `begin`: the owner's record may be gone by the time of the trial. */
   readonly suspectEpoch: number | null;
 }
 
@@ -80,7 +79,7 @@ export class CrashTrials {
     this.#quietFrom = options.environment.clock.now();
   }
 
-  /** A node has died, or this node is starting. */
+  /** Called when a node has died, or this node is starting. */
   unquiet(): void {
     this.#quietFrom = this.#options.environment.clock.now();
   }
@@ -94,18 +93,18 @@ export class CrashTrials {
     });
   }
 
-  /** The instance has made a commit that clears it, or has no work left. */
+  /** Called when the instance has made a commit that clears it, or has no work left. */
   over(instanceId: string): void {
     if (this.#onTrial?.id === instanceId) this.#onTrial.end('cleared');
   }
 
-  /** The instance rests while something that it started is still running. */
+  /** Called when the instance rests while its external work is still running. */
   rests(instanceId: string): void {
     const trial = this.#onTrial;
     if (trial?.id !== instanceId) return;
     const { environment, waitsForResponse } = this.#options;
     trial.cancelOutside();
-    // Work that has started meanwhile ends with another rest.
+    // Work that has started since ends with another rest.
     trial.cancelOutside = environment.clock.at(environment.clock.now() + OUTSIDE_MS, () => {
       if (waitsForResponse(instanceId)) trial.end('undecided');
     });
@@ -120,7 +119,7 @@ export class CrashTrials {
   async #run(): Promise<void> {
     const { environment, isStopping } = this.#options;
     while (this.#waiting.size > 0 && !isStopping()) {
-      // Waiting for an interpreter to boot does not count as work of the instance.
+      // Waiting for an interpreter to boot doesn't count as the instance's work.
       await Promise.race([environment.evaluator.ready(), aborted(this.#stopped.signal)]);
       if (environment.clock.now() < this.#quietFrom + QUIET_MS) {
         await sleepUntil(environment.clock, this.#quietFrom + QUIET_MS, this.#stopped.signal);

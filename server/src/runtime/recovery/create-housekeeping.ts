@@ -1,4 +1,4 @@
-/** Connects the housekeeping, and decides which node archives. */
+/** Connects housekeeping, and decides which node archives. */
 import type { ResultResender } from '../activities/result-resender.js';
 import type { InstanceExportsOptions } from '../operations/instance-exports.js';
 import { createRunArchive } from '../archive/create-run-archive.js';

@@ -1,8 +1,7 @@
 /**
- * Periodic work: finishing what a node left incomplete between two writes, and removing old records.
+ * Periodic work: completes operations that a node left incomplete between two writes, and removes old records.
  *
- * The former only recovers from crashes and the latter only tidies up; an instance never waits for either while its node is
- * alive.
+ * An instance never waits for either while its node is alive.
  */
 import type { Logger } from '../../base/logger.js';
 import {
@@ -29,9 +28,9 @@ export interface HousekeepingOptions {
   readonly results: Pick<ResultResender, 'resend'>;
   /** Null: expired instances are removed without a copy. */
   readonly archive: RunArchive | null;
-  /** Whether this node is the one that archives, among those that can. */
+  /** True if this node is the one that archives, among the nodes that can. */
   readonly isChosen: () => boolean;
-  /** Whether another node archives. Then this one removes no instance that it does not archive itself. */
+  /** True if another node archives. Then this one removes only instances that it has archived itself. */
   readonly isArchivedElsewhere: () => boolean;
   readonly instanceRetentionMs: number;
   readonly eventRetentionMs: number;
@@ -39,16 +38,16 @@ export interface HousekeepingOptions {
   readonly purgeIntervalMs: number;
 }
 
-/** After this time, unfinished work is considered abandoned by the node that started it. */
+/** Unfinished work is considered abandoned by its node after this time. */
 const UNFINISHED_AFTER_MS = 5000;
 /** How long a completed activity is kept, so that a repeated result is recognized. */
 const ACTIVITY_MEMORY_MS = 5 * 60_000;
 const PURGE_BATCH = 500;
-/** Instances in one batch of the archive. */
+/** Number of instances in one batch of the archive. */
 const ARCHIVE_BATCH = 100;
 /**
- * How much longer an instance is kept whose end was not reported to others, such as its parent: nodes may have been down
- * for the whole retention period. An instance that cannot run will never report its end, and is then removed too.
+ * Extra retention of an instance whose end was not reported to others, such as its parent: nodes may have been down for the
+ * whole retention period. An instance that can't run never reports its end, and is then also removed.
  */
 const UNTOLD_MS = 7 * 24 * 60 * 60_000;
 
@@ -78,7 +77,7 @@ export class Housekeeping implements Service {
     });
   }
 
-  /** Continues in the background: a node with much to repair or remove is ready anyway. */
+  /** Continues in the background: a node with much to repair or remove is ready immediately. */
   start(): Promise<void> {
     this.#repair.startInBackground();
     this.#purge.startInBackground();
@@ -91,7 +90,7 @@ export class Housekeeping implements Service {
     await this.#purge.stop();
   }
 
-  /** At the start, everything unfinished is repaired, however new: on a single node, nobody else is working on it. */
+  /** At the start, everything unfinished is repaired, however new: on a single node, no other node is working on it. */
   async #repairOnce(): Promise<void> {
     const now = this.#options.clock.now();
     await this.repair(this.#isFirstRepair ? now + 1 : now - UNFINISHED_AFTER_MS);
@@ -137,7 +136,7 @@ export class Housekeeping implements Service {
     };
   }
 
-  /** One node does this for all, so that each instance is usually archived once. */
+  /** Only one node does this, so that each instance is usually archived once. */
   async #removeArchived(archive: RunArchive, now: number): Promise<void> {
     const { isChosen, store } = this.#options;
     const limits = this.#limitsAt(now);
@@ -146,7 +145,7 @@ export class Housekeeping implements Service {
       const found = await store.findExpiredInstances(limits, ARCHIVE_BATCH + skipped.size);
       const expired = found.filter(({ id }) => !skipped.has(id));
       if (expired.length === 0) return;
-      // Archived before, or purged by a person.
+      // Already archived, or purged by a user.
       const begun = expired.filter(isBeingRemoved);
       if (begun.length > 0) {
         if ((await this.#remove(begun)) === 0) return;

@@ -1,10 +1,10 @@
 /**
  * Brings the index fields of open instances up to date after a new version of their definition has changed `Index`.
  *
- * Every commit writes the fields of the newest version, so only instances that wait for long are left. They are read one after
- * the other; what differs is written by compare-and-set, so that an instance at work is never overwritten: its owner reads the
- * new fields before its next commit. One node does so, the one with the lowest id. It keeps no records: whoever takes over, or
- * starts again, looks through all definitions that have several versions.
+ * Every commit writes the fields of the newest version, so only long-waiting instances remain. They are read one after another;
+ * differences are written by compare-and-set, so that a working instance is never overwritten: its owner reads the new fields
+ * before its next commit. Only the node with the lowest id does this. It keeps no records: a node that takes over, or restarts,
+ * checks all definitions with several versions.
  */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { areSameFields, indexFieldsOf, type IndexPaths } from '../../engine/values/index-fields.js';
@@ -24,33 +24,36 @@ export interface IndexRefreshOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly catalog: Pick<DefinitionCatalog, 'find' | 'latest' | 'refreshIndexPaths'>;
-  /** Whether this node is the one that does it. */
+  /** True if this node is the one that refreshes. */
   readonly isChosen: () => boolean;
   /** True while other nodes share the store. */
   readonly isShared: () => boolean;
 }
 
 const INTERVAL_MS = 2000;
-/** How long another node may still write the fields of an earlier version: it reads them again every few seconds. */
+/** How long another node may still write the fields of an earlier version: it rereads them every few seconds. */
 const GRACE_MS = 15_000;
-/** Without a hint of a new version, definitions are looked through at this interval if nodes share the store. */
+/** Without a hint of a new version, definitions are checked at this interval if nodes share the store. */
 const LOOK_INTERVAL_MS = 60_000;
 const INSTANCES_AT_ONCE = 50;
-/** When a definition that cannot be read is looked at again. */
+/** Pause before an unreadable definition is checked again. */
 const FAILED_PAUSE_MS = 60_000;
-/** Between two batches, others use the store. */
+/** Pause between two batches, in which others use the store. */
 const PAUSE_MS = 50;
-/** Whoever has more versions is looked through without a comparison. */
+/** Instances of a definition with more versions are checked without comparing versions. */
 const VERSIONS_COMPARED_MAX = 20;
-/** How often an instance may change while its fields are computed. Each such commit has written the new fields. */
+/**
+ * Maximum number of attempts for an instance that changes while its fields are computed. Each such commit has written the new
+ * fields.
+ */
 const ATTEMPTS_MAX = 3;
 
 export class IndexRefresh implements Service {
   readonly #options: IndexRefreshOptions;
   readonly #task: PeriodicTask;
-  /** Newest versions that all open instances follow. */
+  /** Newest versions whose fields all open instances have. */
   readonly #done = new Map<string, number>();
-  /** Definitions to look at, with the time of their newest version. */
+  /** Definitions to check, with the time of their newest version. */
   readonly #pending = new Map<string, number>();
   #lookedAt: number | null = null;
   #isStopping = false;
@@ -69,12 +72,12 @@ export class IndexRefresh implements Service {
     });
   }
 
-  /** Definitions whose instances are not all up to date, as far as this node knows. */
+  /** Number of definitions whose instances aren't all up to date, as far as this node knows. */
   get pending(): number {
     return this.#pending.size;
   }
 
-  /** Instances that this node has brought up to date. */
+  /** Number of instances that this node has brought up to date. */
   get refreshed(): number {
     return this.#refreshed;
   }
@@ -89,7 +92,7 @@ export class IndexRefresh implements Service {
     await this.#task.stop();
   }
 
-  /** There may be a newer version of the definition. */
+  /** Called when there may be a newer version of the definition. */
   noted(definitionId: string): void {
     this.#pending.set(definitionId, this.#options.clock.now());
   }
@@ -98,7 +101,7 @@ export class IndexRefresh implements Service {
     const { catalog, clock, isChosen, isShared, logger } = this.#options;
     if (isShared()) await catalog.refreshIndexPaths();
     if (!isChosen()) {
-      // Another node does it; if this one is chosen later, it begins anew.
+      // Another node does it; if this one is chosen later, it starts over.
       this.#pending.clear();
       this.#done.clear();
       this.#lookedAt = null;
@@ -116,7 +119,7 @@ export class IndexRefresh implements Service {
         if (await this.#refreshDefinition(id)) this.#pending.delete(id);
       } catch (error) {
         if (error instanceof StoreUnavailableError) throw error;
-        // Another program may have stored it, or a newer server. It stays pending, and does not hold up the others.
+        // Another program or a newer server may have stored it. It stays pending, and doesn't delay the others.
         logger.warn({ definitionId: id, err: error }, 'cannot bring index fields up to date');
         this.#pending.set(id, clock.now() + FAILED_PAUSE_MS);
       }
@@ -136,7 +139,7 @@ export class IndexRefresh implements Service {
     this.#lookedAt = now;
   }
 
-  /** False if there is a newer version by now. */
+  /** False if there is now a newer version. */
   async #refreshDefinition(id: string): Promise<boolean> {
     const { catalog, logger } = this.#options;
     const definition = await catalog.latest(id);
@@ -158,7 +161,7 @@ export class IndexRefresh implements Service {
     return true;
   }
 
-  /** Whether an earlier version has indexed anything else. */
+  /** True if an earlier version has indexed other fields. */
   async #mayDiffer({ id, index, version }: WorkflowDefinition): Promise<boolean> {
     const first = Math.max(1, version - VERSIONS_COMPARED_MAX);
     for (let earlier = version - 1; earlier >= first; earlier -= 1) {

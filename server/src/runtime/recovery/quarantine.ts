@@ -1,4 +1,4 @@
-/** Suspends instances that cannot run, with the reason where users see it, and remembers them. */
+/** Suspends instances that can't run, with a reason that users see, and remembers them. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { AppError } from '../../base/errors.js';
 import type { Logger, LogFields } from '../../base/logger.js';
@@ -14,7 +14,7 @@ export interface QuarantineOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly changed: (record: InstanceSummary) => void;
-  /** Tell others about the suspension. */
+  /** Announces the suspension to others. */
   readonly announce: ActorEnvironment['announce'];
   readonly sendOutbox: ActorEnvironment['sendOutbox'];
 }
@@ -38,7 +38,7 @@ export class Quarantine {
     return this.#ids.has(id);
   }
 
-  /** The instance was changed: it may be tried again. */
+  /** Called when the instance was changed: it may be tried again. */
   forget(id: string): void {
     this.#ids.delete(id);
   }
@@ -72,7 +72,7 @@ export class Quarantine {
     return null;
   }
 
-  /** Suspends an instance that failed to run. An instance that another node has taken over meanwhile is left alone. */
+  /** Suspends an instance that failed to run. An instance that another node has since taken over is left unchanged. */
   async suspendFailed(
     { epoch, id }: Pick<InstanceRecord, 'epoch' | 'id'>,
     error: unknown,
@@ -105,7 +105,7 @@ export class Quarantine {
       if ((await store.commitInstance(commit)) !== 'committed') return;
     } catch (error) {
       if (!(error instanceof StoreRefusedError)) throw error;
-      // There is no room for the reason, which is in the log.
+      // The reason doesn't fit into the state; it is in the log.
       return this.#suspendOnly(record);
     }
     written();

@@ -1,4 +1,4 @@
-/** The stored state of a quarantined instance, with the reason where users see it. */
+/** The stored state of a quarantined instance, with a reason that users see. */
 import { describeFailure } from '../instances/instance-failure.js';
 import { readStored, writeStored } from '../instances/long-states.js';
 import { noSideRecords } from '../instances/unsaved-changes.js';
@@ -12,13 +12,13 @@ export interface QuarantineCause {
   readonly time: number;
 }
 
-/** What others want to be told about the instance. */
+/** The announcements about the instance to others. */
 type Announce = (instance: Instance) => Announcement;
 
-/** Nobody is told. */
+/** No announcements. */
 const SILENT = { deliveries: [], written: () => undefined };
 
-/** An instance that is set aside sends nothing, except these messages, which its next run repeats. */
+/** A quarantined instance sends only these messages, which its next run repeats. */
 export interface QuarantinedState {
   readonly commit: Omit<InstanceCommit, 'owner'>;
   readonly instance: Instance | null;
@@ -58,7 +58,7 @@ function setAsideCommit(
     endTime: null,
     outcome: null,
     lastChangeAt: reason.time,
-    // An unreadable state cannot show the error, but the error makes the instance findable.
+    // An unreadable state can't contain the error, but the error makes the instance findable.
     errorAt: reason.time,
     failingSince: null,
     failure: describeFailure(record.definitionId, { stepId: '', ...reason }),

@@ -1,16 +1,16 @@
 /**
- * Takes over instances that nobody runs any more, with one claim for each instance that has work to do.
+ * Takes over instances of dead nodes, with one claim for each instance that has work to do.
  *
- * Instances that only wait keep their owner: a message or the scan brings them up when they are due. So the death of a node
- * costs only as much as was at work, however many instances wait:
+ * Instances that only wait keep their owner: a message or the scan brings them up when they are due. So a node's death costs
+ * only as much as its active instances, however many are waiting:
  *  - instances with work in progress, which the store marks;
  *  - instances that changed shortly before the death: it is unknown whether the follow-up work of their last commit is
- *    complete. Each heartbeat says up to which time it is (`followedUntil`);
+ *    complete. Each heartbeat contains the time up to which it is (`followedUntil`);
  *  - instances that are due, which the scan finds.
  *
- *  R10 A claim is made when the work is about to start, and leaves the instance due or marked as in progress. So the
- *      instance is found again, and if the new owner dies as well, the instances that it had claimed but not committed are
- *      those it was working on.
+ *  R10 A claim is made when the work is about to start, and leaves the instance due or marked as in progress. So the instance
+ *      is found again, and if the new owner also dies, the instances that it had claimed but not committed are the ones that it
+ *      was working on.
  */
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceClaim, InstanceRecord } from '../../store/records/instances.js';
@@ -27,10 +27,10 @@ export interface TakeOverOptions {
   readonly environment: CrashTrialsOptions['environment'] & Pick<RunnerEnvironment, 'store'>;
   readonly nodes: Pick<NodeRegistry, 'id' | 'isGone' | 'recordOf' | 'livedUntil'>;
   readonly quarantine: Quarantine;
-  /** An instance is suspended after this many consecutive deaths, the last of them in trials. */
+  /** An instance is suspended after this many consecutive node deaths, the last of them in trials. */
   readonly crashesMax: number;
   readonly isStopping: () => boolean;
-  /** Whether this node has the instance in memory. */
+  /** True if this node has the instance in memory. */
   readonly isHere: (instanceId: string) => boolean;
   /** Runs a load that brings the instance into memory; resolves when the next one may start. */
   readonly bring: (instanceId: string, load: () => Promise<InstanceRecord | null>) => Promise<void>;
@@ -47,7 +47,7 @@ export class TakeOver {
   readonly trials: CrashTrials;
   readonly #options: TakeOverOptions;
   readonly #store: Store;
-  /** Dead nodes that were handled. */
+  /** Dead nodes that have been handled. */
   readonly #seen = new Set<string>();
   readonly #claimed = new WeakSet<InstanceRecord>();
 
@@ -113,14 +113,14 @@ export class TakeOver {
     }
     let isFirst = true;
     await bring(instance.id, async () => {
-      // A claim without a response may be stored anyway (rule S5): the instance must be read.
+      // A claim without a response may have been stored (rule S5): the instance must be read.
       if (!isFirst) return load(instance.id);
       isFirst = false;
       return this.#claimNow(instance, { suspected, due });
     });
   }
 
-  /** Whether this is what a claim of this node has returned. */
+  /** True if the record is the result of a claim by this node. */
   hasClaimed(record: InstanceRecord): boolean {
     return this.#claimed.has(record);
   }
@@ -158,9 +158,9 @@ export class TakeOver {
   }
 
   /**
-   * Whether its node may have been working on the instance when it died. An instance that waits for a time, an event or a
-   * worker is never suspected. An instance that the node had claimed but not committed was always at work, because claims
-   * are made for work (R10).
+   * True if its node may have been working on the instance when it died. An instance that waits for a time, an event or a
+   * worker is never suspected. An instance that the node had claimed but not committed was always at work, because claims are
+   * made for work (R10).
    */
   #isSuspected({ crashes, owner, underWay, wakeAt }: InstanceClaim): boolean {
     const livedUntil = owner === null ? null : this.#options.nodes.livedUntil(owner);
@@ -186,7 +186,7 @@ export class TakeOver {
       'running an instance alone, because servers crashed repeatedly while it was due or running',
     );
     await activate(onTrial);
-    // An instance that cannot run was quarantined, or has already given up.
+    // An instance that can't run was quarantined, or has already stopped.
     return isHere(id) ? onTrial : null;
   }
 

@@ -148,7 +148,7 @@ function groupedInOrder(
   return groups;
 }
 
-/** Nothing leads to a step that a repair has started. The reason of a cancelled step is that of its cancellation. */
+/** Nothing leads to a step that a repair has started. The reason of a canceled step is that of its cancellation. */
 function wasStartedByRepair({ reason, status }: StepExecution): boolean {
   return reason !== null && status !== 'Cancelled';
 }

@@ -10,7 +10,7 @@ import { NO_PLACE, placeOf } from './step-place.js';
 /** Maximum number of steps that a sentence names. */
 const NAMED_MAX = 5;
 
-/** What was stopped for its own sake: sagas that have failed, cancelled steps. */
+/** What was stopped for its own sake: sagas that have failed, canceled steps. */
 export function explainStops(facts: InstanceFacts): readonly WaitReason[] {
   const { endTime, instance } = facts;
   if (endTime !== null || instance === null) return [];

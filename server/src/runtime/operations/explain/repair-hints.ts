@@ -73,7 +73,7 @@ function surroundingsOf({ index, item, parentId }: Pointer): JsonObject {
   };
 }
 
-/** Starts what failed, or what somebody's termination has cancelled. */
+/** Starts what failed, or what somebody's termination has canceled. */
 function reopeningHint(
   instance: Instance,
   definition: WorkflowDefinition,

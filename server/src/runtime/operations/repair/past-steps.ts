@@ -22,7 +22,7 @@ export async function stepsThatRan(
 ): Promise<ReadonlySet<string>> {
   const ran = new Set<string>();
   const note = ({ inputs, stepId }: Pick<StepRecord, 'inputs' | 'stepId'>): void => {
-    // Without inputs, it was cancelled before it began.
+    // Without inputs, it was canceled before it began.
     if (inputs === null) return;
     const id = targetStepId(stepMap, stepId);
     if (stepIds.has(id)) ran.add(id);

@@ -17,7 +17,7 @@ interface CancelListProps {
 
 const SHOWN = 50;
 
-/** The open executions; the chosen ones are cancelled with everything inside them. */
+/** The open executions; the chosen ones are canceled with everything inside them. */
 export function CancelList(props: CancelListProps): ReactNode {
   const { plan, open, isCut, selected, isSuspended, set } = props;
   const [shown, setShown] = useState(SHOWN);

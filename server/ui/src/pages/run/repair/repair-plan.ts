@@ -21,7 +21,7 @@ export interface ChosenStart {
 }
 
 export interface RepairPlan {
-  /** Whether all open executions are cancelled, or those in `cancel`. */
+  /** Whether all open executions are canceled, or those in `cancel`. */
   readonly cancelsAll: boolean;
   readonly cancel: readonly number[];
   readonly start: readonly ChosenStart[];
@@ -231,7 +231,7 @@ export function executionToRepair(
 ): RepairableExecution | null {
   if (outcome === 'Succeeded') return null;
   if (outcome === 'Terminated') {
-    // The steps that are open then are cancelled a little later.
+    // The steps that are open then are canceled a little later.
     const last = executions.filter(
       (one) => one.status === 'Cancelled' && (one.endTime ?? '') >= (endTime ?? ''),
     );

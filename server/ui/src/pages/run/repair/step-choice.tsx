@@ -43,7 +43,7 @@ export function StepChoice(props: StepChoiceProps): ReactNode {
       return;
     }
     setSelected(stepId);
-    // Only steps outside containers can start when everything else is cancelled.
+    // Only steps outside containers can start when everything else is canceled.
     if (plan.cancelsAll) set({ cancelsAll: false, cancel: [], start: [] });
   };
   return (
