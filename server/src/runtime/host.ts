@@ -1,12 +1,12 @@
 /**
- * The running server without HTTP: one node, and the areas of it that the API calls.
+ * The running server without HTTP: one node, and the areas that the API calls.
  *
- * Owns: the order in which services start and stop, the reaction to hints from other nodes, and which service methods
- * clients can call. Must not know: HTTP, which store, backplane or Python it was given.
+ * Owns: the order in which services start and stop, the reaction to hints from other nodes, and the service methods that
+ * clients can call. Must not know: HTTP, and the kind of its store, backplane or Python.
  *
- * Callers' arguments are checked by type but not by value: validating lengths, casing and formats is the API's job. Times
- * are milliseconds since 1970. Every call may throw AppError. Each method documents the codes that are specific to it; any
- * method can also throw `store_unavailable`, `overloaded` or `stopping`.
+ * Callers' arguments are checked by type but not by value: validating lengths, casing and formats is the API's job. Times are
+ * milliseconds since 1970. Every call may throw AppError. Each method documents the codes that are specific to it; any method
+ * can also throw `store_unavailable`, `overloaded` or `stopping`.
  */
 import type { Hint } from '../backplane/backplane.js';
 import type { Service } from '../base/service.js';
@@ -58,7 +58,7 @@ function areasOf(services: NodeServices, { clock, store }: Pick<HostOptions, 'cl
     },
     audit: {
       ...gate.before(services.access.auditLog, 'list'),
-      // What has been done is recorded even while the server stops.
+      // Completed changes are recorded even while the server stops.
       record: services.access.auditLog.record.bind(services.access.auditLog),
     },
     nodes: gate.before(services.nodeQueries, 'list'),
@@ -153,7 +153,7 @@ function notificationCalls({ gate, notifications }: NodeServices) {
 
 type Areas = ReturnType<typeof areasOf>;
 
-/** In Prometheus' text format. */
+/** In Prometheus text format. */
 export interface MetricsText {
   readonly text: string;
   readonly contentType: string;
@@ -231,7 +231,7 @@ export class Host implements Service {
     this.#services.gate.open();
   }
 
-  /** Drains: accepts no new work and finishes the current work. Other nodes may take over immediately. */
+  /** Drains: rejects new work and finishes the current work. Other nodes may take over immediately. */
   async stop(): Promise<void> {
     const { gate } = this.#services;
     if (gate.state === 'stopping') return;
@@ -277,7 +277,7 @@ export class Host implements Service {
     return { ready: reasons.length === 0, reasons };
   }
 
-  /** Computed once for callers who ask at the same time. */
+  /** Computed once for concurrent callers. */
   metrics(): Promise<MetricsText> {
     return this.#metrics.get('all', async (begins) => {
       begins();
@@ -311,7 +311,7 @@ export class Host implements Service {
     return this.#services.runner.memory.used;
   }
 
-  /** @throws Error if other nodes use a store that cannot keep nodes apart */
+  /** @throws Error if other nodes use a store that supports only one node */
   async #refuseFleet(): Promise<void> {
     const { backplane, logger } = this.#options;
     if (backplane.kind === 'redis') {

@@ -1,4 +1,4 @@
-/** What the services of a node are constructed from. */
+/** The options of a node's services. */
 import type { RunArchiveOptions } from './archive/run-archive.js';
 import type { Backplane } from '../backplane/backplane.js';
 import type { Logger } from '../base/logger.js';
@@ -20,7 +20,7 @@ export interface NodeServicesOptions {
   readonly backplane: Backplane;
   readonly scripts: ScriptRuntime;
   readonly httpRequest: StepBody;
-  /** Delivers notifications, by the same rules as HttpRequest steps. */
+  /** Delivers notifications, under the same rules as HttpRequest steps. */
   readonly webhookRequest: StepBody;
   readonly seal: Seal;
   /** Default: there are no secrets. */
@@ -28,7 +28,7 @@ export interface NodeServicesOptions {
   /** The body of custom steps; it finds its scripts through `find`. */
   readonly customStep: (find: CustomStepOptions['find']) => CustomStepBody;
   readonly clock: Clock;
-  /** Everything random in ids and tokens. */
+  /** The source of randomness for ids and tokens. */
   readonly ids: Ids;
   readonly logger: Logger;
   readonly metrics: RuntimeMetrics;
@@ -37,7 +37,7 @@ export interface NodeServicesOptions {
   readonly settings: HostSettings;
   /** Default: no traces are recorded. */
   readonly tracing?: Tracing;
-  /** Where expired instances are copied to before they are removed. Default: nowhere. */
+  /** The archive for expired instances, before they are removed. Default: none. */
   readonly archive?: Pick<RunArchiveOptions, 'directory' | 'textOf'>;
 }
 

@@ -58,7 +58,7 @@ import { StepScripts } from './definitions/step-scripts.js';
 /** Scan interval while the store is the only way to learn of changes on other nodes. */
 const SCAN_MS_WITHOUT_HINTS = 1000;
 const SCAN_MS_WITH_HINTS = 10_000;
-/** Scan interval of a single node. It learns of everything itself; the scan only recovers from errors. */
+/** Scan interval of a single node, which makes all changes itself; the scan only recovers from errors. */
 const SCAN_MS_ALONE = 5000;
 
 export class NodeServices {
@@ -390,7 +390,7 @@ export class NodeServices {
     });
   }
 
-  /** Whether this node learns immediately what other nodes do. */
+  /** Whether this node is notified of other nodes' changes immediately. */
   #news(): { readonly isShared: () => boolean; readonly mayBeStale: () => boolean } {
     const { backplane } = this.#options;
     const hears = (): boolean => backplane.kind !== 'local' && backplane.healthy;

@@ -1,5 +1,5 @@
 /**
- * The gate that every client call passes. It is closed unless the node is running, and reports a store that does not
+ * The gate that every client call passes. It is closed unless the node is running, and rejects calls while the store doesn't
  * respond.
  */
 import { AppError } from '../base/errors.js';

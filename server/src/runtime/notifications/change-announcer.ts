@@ -1,11 +1,11 @@
 /**
- * Puts changes of instances that somebody wants to be told about into the queue of deliveries.
+ * Queues deliveries for the changes of instances that notifications announce.
  *
- *  NT1 The commit that contains a change contains the message about it: as deliveries where the store can (S11), else in the
- *      outbox of the instance. So neither is there without the other, whatever crashes. Without a matching notification,
- *      nothing is written.
- *  NT2 The id of a delivery is derived from the notification, the instance, the change and its time, which the outbox
- *      keeps. So sending the message again has no further effect, and the receiver always sees the same id.
+ *  NT1 The commit that contains a change also contains its message: as deliveries if the store can (S11), otherwise in the
+ *      instance's outbox. So neither exists without the other, whatever crashes. Without a matching notification, nothing is
+ *      written.
+ *  NT2 The id of a delivery is derived from the notification, the instance, the change and its time, which the outbox keeps. So
+ *      sending the message again has no further effect, and the receiver always sees the same id.
  */
 import { unannouncedChanges, statusToAnnounce } from '../../engine/flow/status-changes.js';
 import type { InstanceChange } from '../../engine/model/instance-change.js';
@@ -23,23 +23,21 @@ import type { NotificationSettings } from './notification-types.js';
 
 export type NotifyMessage = Extract<OutboxMessage, { kind: 'notify' }>;
 
-/** Longer data is left out of the message: a target that is down for days must not fill the store with it. */
+/** Longer data is omitted from the message, so that a target that is down for days doesn't fill the store. */
 const DATA_BYTES_MAX = 1 << 20;
-/** Commits share their time with others, so longer deliveries take the way of the outbox, as many at once as fit into this. */
+/** Long deliveries would slow down commits, so they go through the outbox. At most this many bytes are stored at once. */
 const STORED_AT_ONCE_MAX = 1 << 20;
 /** Characters of Base64: 72 bits. */
 const MARK_LENGTH = 12;
 const MARKS_MAX = 2000;
 
-/** What others are told about the changes in a commit. */
+/** The announcements of the changes in a commit. */
 export interface Announcement {
-  /** They belong into the commit. */
+  /** They must be part of the commit. */
   readonly deliveries: readonly DeliveryRecord[];
   /** Call it once the instance is written. */
   readonly written: () => void;
-  /**
-   * Takes everything back, if the instance was not written: then somebody else has changed it, and may take precedence.
-   */
+  /** Undoes everything if the instance was not written: another change may take precedence. */
   readonly takeBack: () => void;
 }
 
@@ -47,7 +45,7 @@ export interface ChangeAnnouncerOptions {
   readonly store: Pick<Store, 'insertDeliveries' | 'storesDeliveries'>;
   readonly clock: Clock;
   readonly notifications: Pick<NotificationList, 'get' | 'namesFor' | 'refresh'>;
-  /** Deliveries of this notification are due. */
+  /** Called when deliveries of this notification are due. */
   readonly queued: (name: string) => void;
 }
 
@@ -76,10 +74,10 @@ export class ChangeAnnouncer {
     };
   }
 
-  /** May be repeated: the second time changes nothing. @throws StoreUnavailableError */
+  /** Idempotent. @throws StoreUnavailableError */
   async send(instance: Instance, message: NotifyMessage): Promise<void> {
     const { notifications, store } = this.#options;
-    // It may be one that was set up on another node a moment ago.
+    // Another node may have just created it.
     if (message.names.some((name) => notifications.get(name) === null))
       await notifications.refresh();
     for (const deliveries of inParts(this.#deliveriesOf(instance, message))) {
@@ -98,7 +96,7 @@ export class ChangeAnnouncer {
     });
   }
 
-  /** Null: the messages belong into the outbox. */
+  /** Null: the messages must go through the outbox. */
   #forCommit(
     instance: Instance,
     messages: readonly NotifyMessage[],
@@ -142,8 +140,8 @@ export class ChangeAnnouncer {
   }
 
   /**
-   * Tells the messages about one instance apart. The id begins with that of the instance, so that a store inserts new ones
-   * close to each other; and a hash for each message would cost more than the rest of it.
+   * Distinguishes the messages about one instance. The id begins with the instance's, so that a store inserts new ones next to
+   * each other; a hash for each message would cost more than the rest of it.
    */
   #markOf(notification: string, change: InstanceChange): string {
     const key = `${change} ${notification}`;
@@ -188,10 +186,10 @@ export function newDelivery(now: number) {
   } as const;
 }
 
-/** @param data without numbers that JavaScript cannot represent, unless `isExact` */
+/** @param data must not contain numbers that JavaScript can't represent, unless `isExact` */
 export function messageBody(type: string, time: number, data: JsonObject, isExact = false): string {
   const message = { type, timestamp: isoTime(time), data };
-  // The exact way takes several times as long, and every short run would pay for it.
+  // The exact writer takes several times as long, which would slow down every short run.
   return isExact ? writeJson(message) : JSON.stringify(message);
 }
 

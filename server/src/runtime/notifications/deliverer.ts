@@ -1,6 +1,6 @@
 /**
- * Delivers what is due, on every node: whoever claims a delivery first tries it. What a dead node has claimed is due again
- * when its lease is over.
+ * Sends due deliveries, on every node: the first node to claim a delivery tries it. Deliveries claimed by a dead node are due
+ * again when their lease expires.
  */
 import { PeriodicTask } from '../../base/periodic-task.js';
 import type { Clock } from '../../base/clock.js';
@@ -18,12 +18,12 @@ export interface DelivererOptions {
   readonly logger: Logger;
   readonly notifications: NotificationList;
   readonly attempts: Pick<DeliveryAttempts, 'make'>;
-  /** Whether other nodes may change notifications. */
+  /** True if other nodes may change notifications. */
   readonly isShared: () => boolean;
 }
 
 const LOOK_MS = 1000;
-/** A single node knows its notifications. */
+/** Used by a single node, which makes all changes itself. */
 const REFRESH_MS_ALONE = 30_000;
 const PURGE_MS = 60_000;
 const PURGED_AT_ONCE = 500;
@@ -61,7 +61,7 @@ export class Deliverer implements Service {
     return this.#stopping.signal;
   }
 
-  /** Reads the notifications. From then on, every commit is compared with them. */
+  /** Reads the notifications. Afterwards, every commit is compared with them. */
   async start(): Promise<void> {
     await this.#options.notifications.refresh();
     this.#refreshedAt = this.#options.clock.now();
@@ -69,7 +69,7 @@ export class Deliverer implements Service {
     this.#purge.startInBackground();
   }
 
-  /** Attempts in progress are given back: another node tries them at once. */
+  /** Attempts in progress are released: another node tries them immediately. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#look.stop();
@@ -77,7 +77,7 @@ export class Deliverer implements Service {
     await Promise.all([...this.#lanes.values()].map((lane) => lane.ended()));
   }
 
-  /** Deliveries of this notification are due. */
+  /** Called when deliveries of this notification are due. */
   wake(name: string): void {
     if (!this.#stopping.signal.aborted) this.#laneOf(name).wake();
   }

@@ -1,4 +1,4 @@
-/** One attempt of a delivery: signs the message, sends it, and saves what became of it. */
+/** One attempt of a delivery: signs and sends the message, and saves the outcome. */
 import type { KeyObject } from 'node:crypto';
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
@@ -20,22 +20,22 @@ export interface DeliveryAttemptsOptions {
   readonly logger: Logger;
   readonly metrics: Pick<RuntimeMetrics, 'deliveryTried'>;
   readonly seal: Seal;
-  /** Follows the rules of outgoing HTTP: addresses, redirects, limits. */
+  /** Applies the outbound HTTP policy: addresses, redirects, limits. */
   readonly http: StepBody;
-  /** A notification was paused. */
+  /** Called when a notification was paused. */
   readonly paused: () => Promise<void>;
 }
 
 export interface Attempted {
   readonly succeeded: boolean;
-  /** When the next attempt is due; null: there is none. */
+  /** When the next attempt is due; null: never. */
   readonly retryAt: number | null;
   readonly answer: DeliveryAnswer;
 }
 
 /** Time limit of an attempt. */
 const ATTEMPT_SECONDS = 10;
-/** How long a node may work on a delivery before others may. */
+/** How long a node may work on a delivery before another node may claim it. */
 export const DELIVERY_LEASE_MS = 12_000;
 const SHOWN_BODY_MAX = 500;
 const SHOWN_ERROR_MAX = 500;
@@ -49,7 +49,7 @@ export class DeliveryAttempts {
     this.#options = options;
   }
 
-  /** @param isOnly there is no further attempt, whatever becomes of this one */
+  /** @param isOnly true if there is no further attempt, whatever the outcome */
   async make(
     notification: KnownNotification,
     delivery: DeliveryRecord,
@@ -79,7 +79,7 @@ export class DeliveryAttempts {
     return { succeeded, retryAt, answer };
   }
 
-  /** An answer that the store refuses is left out: the message would be sent again and again. */
+  /** An answer that the store refuses is omitted; otherwise, the message would be sent again and again. */
   async #save(saved: Omit<DeliveryAttempt, 'answer'>, answer: DeliveryAnswer): Promise<void> {
     const { store } = this.#options;
     try {
@@ -133,7 +133,7 @@ export class DeliveryAttempts {
     return answered({ status, error, body: shownBody(ResponseBody) });
   }
 
-  /** Notifications are read anew when they have changed. */
+  /** Notifications are new objects after a change. */
   #keyOf(notification: KnownNotification): KeyObject {
     const known = this.#keys.get(notification);
     if (known !== undefined) return known;
@@ -150,7 +150,7 @@ export class DeliveryAttempts {
     await paused();
   }
 
-  /** Without the path of the target: it may contain confidential data. */
+  /** Omits the target's path, which may contain confidential data. */
   #log(
     { name, url }: KnownNotification,
     { attempts, id, type }: DeliveryRecord,
@@ -166,7 +166,7 @@ export class DeliveryAttempts {
   }
 }
 
-/** Addresses of targets often contain tokens, which must not be in logs and answers. */
+/** Target URLs often contain tokens, which must not appear in logs and answers. */
 function withoutPathOf(url: string): (text: string) => string {
   const { origin, pathname } = new URL(url);
   return (text) => text.replaceAll(`${origin}${pathname}`, origin);

@@ -1,17 +1,17 @@
 /**
- * The deliveries of one notification on this node: claims those that are due, and tries a few at the same time.
+ * The deliveries of one notification on this node: claims the due ones, and tries a few concurrently.
  *
- * Each notification has a queue of its own, so a slow target delays nobody else. A target that does not answer gets one
- * attempt at a time, and costs the memory of one message.
+ * Each notification has its own queue, so a slow target delays no others. A target that doesn't respond gets one attempt at a
+ * time, and costs the memory of one message.
  */
 import type { Clock } from '../../base/clock.js';
 import type { DeliveryRecord } from '../../store/records/notifications.js';
 import type { Store } from '../../store/store.js';
 import { DELIVERY_LEASE_MS, type Attempted } from './delivery-attempts.js';
 
-/** Attempts at the same time, to a target that answers and to one that does not. */
+/** Concurrent attempts, to a responding target and to a failing one. */
 const WIDTH = { healthy: 32, failing: 1 };
-/** A queue without known work checks this often for deliveries that other nodes have left. */
+/** How often a queue without known work checks for deliveries that other nodes have left. */
 const RECHECK_MS = 5000;
 
 export interface DeliveryQueueOptions {
@@ -35,13 +35,13 @@ export class DeliveryQueue {
     this.#options = options;
   }
 
-  /** Something is due. */
+  /** Called when a delivery is due. */
   wake(): void {
     this.#lookAt = 0;
     this.check();
   }
 
-  /** Looks for work, if it is time to. */
+  /** Looks for work, if it is time. */
   check(): void {
     if (this.#limit <= 0) return;
     this.#looking ??= this.#claim().finally(() => {
@@ -49,7 +49,7 @@ export class DeliveryQueue {
     });
   }
 
-  /** How many more attempts may begin now. */
+  /** Number of attempts that may begin now. */
   get #limit(): number {
     return (this.#isFailing ? WIDTH.failing : WIDTH.healthy) - this.#running.size;
   }

@@ -1,4 +1,4 @@
-/** Notifications and deliveries between their stored form and what clients see. */
+/** Converts notifications and deliveries between their stored form and the client view. */
 import type { IndexCondition } from '../../store/records/index-conditions.js';
 import type { DeliverySummary, NotificationRecord } from '../../store/records/notifications.js';
 import { readStoredConditions } from '../operations/parse-condition.js';

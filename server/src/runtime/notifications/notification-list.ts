@@ -1,6 +1,5 @@
 /**
- * The notifications that this node knows: all of them, read again now and then. A change on another node counts here after
- * a second.
+ * The notifications that this node knows: all of them, reread periodically. Changes on other nodes take effect within a second.
  */
 import type { InstanceChange } from '../../engine/model/instance-change.js';
 import type { Instance } from '../../engine/model/instance.js';
@@ -10,7 +9,7 @@ import { readNotification, type KnownNotification } from './notification-codec.j
 
 /** Maximum number of notifications: every commit that changes a status is compared with all of them. */
 export const NOTIFICATIONS_MAX = 200;
-/** Simultaneous requests can exceed the maximum by some. Those that were accepted must not be forgotten. */
+/** Concurrent requests can exceed the maximum by a few. Accepted notifications must not be dropped. */
 const READ_MAX = 2 * NOTIFICATIONS_MAX;
 
 export class NotificationList {
@@ -35,7 +34,7 @@ export class NotificationList {
     this.#known = new Map(read.map((known) => [known.name, known]));
   }
 
-  /** The names of those that are told about this change now. */
+  /** The names of the notifications that announce this change. */
   namesFor(change: InstanceChange, instance: Instance): readonly string[] {
     const names: string[] = [];
     for (const known of this.#known.values()) {

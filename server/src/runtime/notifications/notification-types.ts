@@ -5,7 +5,7 @@ import type { DeliveryState } from '../../store/records/notifications.js';
 export interface NotificationSettings {
   readonly url: string;
   readonly on: readonly InstanceChange[];
-  /** Null: of all definitions. */
+  /** Null: all definitions. */
   readonly definitionId: string | null;
   /** Conditions on tags and index fields, as text. All must hold. */
   readonly where: readonly string[];
@@ -13,7 +13,7 @@ export interface NotificationSettings {
 }
 
 export interface NotificationRequest extends NotificationSettings {
-  /** Null: the one that it has. */
+  /** Null: unchanged. */
   readonly secret: string | null;
   readonly actor: string;
 }
@@ -29,7 +29,7 @@ export interface NotificationView extends NotificationSettings {
 /** The outcome of an attempt. */
 export interface DeliveryAnswer {
   readonly time: number;
-  /** Null: there was no answer. */
+  /** Null: there was no response. */
   readonly status: number | null;
   readonly error: string | null;
   /** The beginning of its body. */

@@ -77,7 +77,7 @@ export class Notifications {
     return viewNotification(await this.#find(name));
   }
 
-  /** In the order of their names. */
+  /** In order of name. */
   async list(): Promise<readonly NotificationView[]> {
     await this.#options.list.refresh();
     return this.#options.list.all.map(viewNotification);
@@ -88,7 +88,7 @@ export class Notifications {
     return this.#setPaused(name, `paused by ${actor}`);
   }
 
-  /** Waiting deliveries are tried again at the times that were set before. @throws AppError `notification_not_found` */
+  /** Waiting deliveries are tried again at their scheduled times. @throws AppError `notification_not_found` */
   async resume(name: string): Promise<NotificationView> {
     return this.#setPaused(name, null);
   }
@@ -102,7 +102,7 @@ export class Notifications {
     while ((await store.removeDeliveries(name, REMOVED_AT_ONCE)) >= REMOVED_AT_ONCE);
   }
 
-  /** The newest first. @throws AppError `notification_not_found`, `invalid_request` for a cursor of another list */
+  /** Newest first. @throws AppError `notification_not_found`, `invalid_request` for a cursor of another list */
   async listDeliveries(
     name: string,
     state: DeliveryState | null,
@@ -137,7 +137,10 @@ export class Notifications {
     return viewDelivery(delivery);
   }
 
-  /** Sends a message of the type `workflow.test` once, also if the notification is paused. @throws AppError `notification_not_found` */
+  /**
+   * Sends a message of the type `workflow.test` once, even if the notification is paused. @throws AppError
+   * `notification_not_found`
+   */
   async test(name: string, actor: string): Promise<DeliveryView> {
     const { attempts, clock, deliverer, ids, store } = this.#options;
     const notification = await this.#find(name);
@@ -150,7 +153,7 @@ export class Notifications {
       type: TEST_TYPE,
       body: messageBody(TEST_TYPE, now, { notification: name, requestedBy: actor }),
       attempts: 1,
-      // Nobody else tries it.
+      // No other node tries it.
       dueAt: now + DELIVERY_LEASE_MS,
     };
     await store.insertDeliveries([delivery]);

@@ -1,4 +1,4 @@
-/** When a failed delivery is tried again: soon at first, then less and less often, for three days. */
+/** The retry schedule of a failed delivery: soon at first, then less and less often, for three days. */
 import { fractionOf } from '../../base/ids.js';
 
 const SECOND = 1000;
@@ -8,7 +8,7 @@ const HOUR = 60 * MINUTE;
 /** A delivery is given up after this time. */
 export const TRIED_MS = 72 * HOUR;
 
-/** After the first attempt, the second, and so on; then always the last one. */
+/** The pause after the first attempt, the second, and so on; afterwards, the last one repeats. */
 const PAUSES_MS = [
   SECOND,
   10 * SECOND,

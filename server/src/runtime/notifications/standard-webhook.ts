@@ -1,5 +1,5 @@
 /**
- * Signs messages as Standard Webhooks describes: https://github.com/standard-webhooks/standard-webhooks
+ * Signs messages according to Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks
  *
  * The signature covers the id, the time and the body of a message. Receivers compare it, and reject old messages.
  */
@@ -9,7 +9,7 @@ const PREFIX = 'whsec_';
 const KEY_BYTES = { min: 16, max: 256, created: 32 };
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** What is wrong with a secret; null if it can be used. */
+/** The problem with a secret; null if it is usable. */
 export function secretProblem(secret: string): string | null {
   const { max, min } = KEY_BYTES;
   const key = keyTextOf(secret);
@@ -24,7 +24,7 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** What signs with this secret: made once, because it costs more than a signature. */
+/** The key for this secret: created once, because it costs more than a signature. */
 export function signingKey(secret: string): KeyObject {
   return createSecretKey(standardKey(secret));
 }
@@ -43,7 +43,7 @@ export function webhookHeaders(
   };
 }
 
-/** The bytes that sign. */
+/** The bytes of the signing key. */
 export function standardKey(secret: string): Buffer {
   return Buffer.from(keyTextOf(secret), 'base64');
 }

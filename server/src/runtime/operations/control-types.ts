@@ -6,21 +6,20 @@ import type { InstanceStatus } from '../../store/records/instances.js';
 export const ANONYMOUS = 'anonymous';
 
 /**
- * The actions on an instance as a whole. `compensate`: terminate with compensation; `retry`: steps that wait for a retry
- * are retried now.
+ * The actions on an instance as a whole. `compensate`: terminate with compensation; `retry`: retries waiting steps immediately.
  */
 export type InstanceAction = ControlAction | 'retry';
 
 export interface ControlOptions {
-  /** For the audit of the instance. */
+  /** For the instance's audit. */
   readonly detail?: string | null;
-  /** With `compensate`: how long work in flight is waited for. Default: 10 minutes. */
+  /** With `compensate`: how long to wait for work in flight. Default: 10 minutes. */
   readonly graceMs?: number;
 }
 
 export interface ControlOutcome {
   readonly workflowId: string;
-  /** `refused`: the status of the instance does not allow the action. */
+  /** `refused`: the instance's status doesn't allow the action. */
   readonly outcome: 'done' | 'refused' | 'missing';
   readonly status: InstanceStatus | null;
 }

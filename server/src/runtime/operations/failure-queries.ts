@@ -1,4 +1,4 @@
-/** Failed instances in groups by cause. */
+/** Groups failed instances by cause. */
 import type { Clock } from '../../base/clock.js';
 import { normalizeMessage } from '../../engine/failure/normalize-message.js';
 import {
@@ -13,7 +13,7 @@ import type { Store } from '../../store/store.js';
 import { failureKeyPrefixOf } from '../instances/instance-failure.js';
 import { searches } from './bounded-search.js';
 
-/** Groups that one call keeps apart. */
+/** Maximum number of groups per call. */
 const GROUPS_MAX = 10_000;
 
 export type FailureOrder = 'count' | 'lastTime';
@@ -64,7 +64,7 @@ export class FailureQueries {
     this.#options = options;
   }
 
-  /** Looks at the newest errors first, for a bounded time. */
+  /** Reads the newest errors first, for a bounded time. */
   async listFailures(request: FailureListRequest): Promise<FailureList> {
     const { clock, store } = this.#options;
     const { definitionId, limit, order, ...rest } = request;

@@ -1,4 +1,4 @@
-/** Looks for the instance that a start would find, without starting one. */
+/** Finds the existing instance for a start, without starting one. */
 import { startSession } from '../../engine/flow/lifecycle.js';
 import { AppError } from '../../base/errors.js';
 import type { ConflictRule, InsertInstanceResult } from '../../store/records/instances.js';
@@ -17,7 +17,7 @@ export async function findExistingStart(
   const { instance } = startSession(start.definition, start, start.startTime);
   const place = { owner: null, now: start.startTime, wakeAt: null, state: '' };
   const record = { ...newRecord(start, instance, place), rootId: start.id };
-  // An instance without room for descendants is not inserted.
+  // With no room for descendants, the instance is never inserted.
   const result = await store.insertInstance({
     record,
     side: noSideRecords(),

@@ -1,9 +1,8 @@
 /**
- * Finds instances by any part of what identifies them: their id, their reference, their tags and their index fields.
+ * Finds instances by any part of their id, reference, tags and index fields.
  *
- * The indexes of a store find the beginnings of these texts, among any number of instances. What is in the middle of a text is
- * sought instance by instance, the newest first, for a bounded time; the findings say how far back that was, and their cursor
- * continues from there.
+ * A store's indexes find the beginnings of these texts, among any number of instances. To find text in the middle, instances
+ * are scanned, newest first, for a bounded time; the result contains how far the scan got, and its cursor continues from there.
  */
 import type { Clock } from '../../base/clock.js';
 import { definitionsWithin, reaches, type NameReach } from '../../base/name-reach.js';
@@ -20,7 +19,7 @@ import { listItem } from './instance-views.js';
 import { decodeCursor, encodeCursor } from './paging.js';
 import { readings } from './parse-condition.js';
 
-/** Entries that the indexes give for a caller who may not see all of them. */
+/** Number of entries read from the indexes for a caller who may not see all of them. */
 const NARROWED_LIMIT = 100;
 /** An index field may have a thousand elements. */
 const MATCHES_MAX = 5;
@@ -29,35 +28,35 @@ export interface FindRequest {
   /** Not empty. */
   readonly text: string;
   readonly limit: number;
-  /** Of earlier findings of the same request; null for the first. */
+  /** The cursor of the previous result; null for the first. */
   readonly cursor: string | null;
 }
 
 export interface InstanceMatch {
   readonly of: 'id' | 'reference' | 'tag' | 'index';
-  /** Of the tag or the index field; null for others. */
+  /** The name of the tag or index field; null for others. */
   readonly name: string | null;
   readonly value: IndexValue;
-  /** Where the text is in the value. */
+  /** The position of the text in the value. */
   readonly relation: 'equal' | 'start' | 'part';
 }
 
 export interface FoundInstance {
   readonly instance: InstanceListItem;
-  /** At least one; the closest first. */
+  /** At least one; closest first. */
   readonly matches: readonly InstanceMatch[];
 }
 
 export interface InstanceFindings {
-  /** Those with an equal value first, then those with one that starts with the text; among these, the newest start first. */
+  /** Instances with an equal value first, then those with a value that starts with the text; each ordered by newest start. */
   readonly items: readonly FoundInstance[];
   /** False: more instances may have a value that starts with the text. */
   readonly exact: boolean;
-  /** Every part was searched of the instances that started at this time or later; null: of all. */
+  /** Instances that started at this time or later were searched completely; null: all instances were. */
   readonly partsFrom: number | null;
-  /** Continues the search for parts in older instances; null: all were searched. */
+  /** Continues the scan in older instances; null: all were scanned. */
   readonly nextCursor: string | null;
-  /** The id of the definition that the text names. */
+  /** The definition id that equals the text. */
   readonly definitionId: string | null;
 }
 
@@ -81,7 +80,7 @@ export async function findInstances(
     findByIndex(context.store, request, reach),
     context.store.getDefinition(text, 'latest'),
   ]);
-  // The first findings have shown them.
+  // The first result already contained them.
   const known = new Set(byIndex.items.map(({ instance }) => instance.id));
   const shown = position === null ? byIndex.items : [];
   const { items: others, searchedTo } = await findParts(context, request, {
@@ -100,7 +99,7 @@ export async function findInstances(
   };
 }
 
-/** Those that begin with the text, up to the limit. */
+/** Instances with a value that begins with the text, up to the limit. */
 async function findByIndex(
   store: Store,
   { limit, text }: FindRequest,
@@ -119,7 +118,7 @@ async function findByIndex(
     .sort(closestFirst);
   return {
     items: found.slice(0, limit),
-    // Whether more were found says something of instances that the caller may not see.
+    // Whether there are more would reveal instances that the caller may not see.
     isComplete: isComplete && !isNarrowed && found.length <= limit,
   };
 }
@@ -146,7 +145,7 @@ async function findParts(
   let after = from;
   for (const isLast of searches(clock)) {
     const limit = wanted - items.length;
-    // Nothing was searched yet: an instance that starts now is the first.
+    // Nothing has been scanned yet: an instance that starts now would be the first.
     if (limit === 0) return { items, searchedTo: after ?? { time: clock.now() + 1, id: '' } };
     const part = await store.listInstances({ filter, after, limit });
     items.push(
@@ -174,7 +173,7 @@ function rankOf({ matches: [closest] }: FoundInstance): number {
   return closest === undefined ? Infinity : RANKS[closest.relation];
 }
 
-/** Null: it only seemed to have the text. */
+/** Null: it doesn't contain the text after all. */
 function foundInstance(
   summary: InstanceSummary,
   text: string,
@@ -212,6 +211,6 @@ function relationOf(
   if (fulfills({ index: { value }, tags: {} }, sought)) return 'equal';
   const at = writtenValue(value)?.indexOf(text) ?? -1;
   if (at === -1) return null;
-  // The indexes find no beginnings of numbers.
+  // The indexes don't find prefixes of numbers.
   return at === 0 && typeof value === 'string' ? 'start' : 'part';
 }

@@ -1,7 +1,7 @@
 /**
- * Control actions of people and clients on running instances: suspend, resume, terminate, retry, answer for a worker.
+ * Control actions of users and clients on running instances: suspend, resume, terminate, retry, answer for a worker.
  *
- * Every action is recorded in the instance with its actor, in the same step that performs it.
+ * Every action is recorded in the instance with its actor, in the same write that performs it.
  */
 import type { Instance } from '../../engine/model/instance.js';
 import { waitsForRetry } from '../../engine/flow/messages.js';
@@ -35,27 +35,27 @@ export interface InstanceControlOptions {
   readonly ids: Ids;
   readonly secrets: Pick<Secrets, 'masker'>;
   readonly queries: Pick<InstanceQueries, 'load' | 'read'>;
-  /** The status of an instance was changed in the store. */
+  /** Called when the status of an instance was changed in the store. */
   readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
-  /** Tags of an instance were changed in the store. */
+  /** Called when tags of an instance were changed in the store. */
   readonly changed: (record: InstanceRecord) => void;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
 export interface ControlledBy extends ControlOptions {
   readonly actor: string;
-  /** The same for a repetition of the same retry. */
+  /** The same for repetitions of one retry. */
   readonly retryId?: string;
 }
 
-/** Lease of work that an operator answers, in case the server dies before the answer is stored. */
+/** Lease of a work item that an operator answers, in case the server dies before the answer is stored. */
 const TAKE_OVER_MS = 30_000;
 const DETAIL_LENGTH_MAX = 600;
-/** Maximum number of instances of one request that are controlled at the same time. */
+/** Maximum number of instances of one request that are controlled concurrently. */
 const CONTROL_WIDTH = 8;
 
 const RETRY_PREFIX = 'retry/';
-/** Maximum number of retries of a run that no commit has taken in. */
+/** Maximum number of retries of an instance that haven't been committed. */
 const RETRIES_WAITING_MAX = 20;
 
 function compensated(detail: string | null): string {
@@ -97,7 +97,7 @@ export class InstanceControl {
     return viewInstance(result.record);
   }
 
-  /** The same for one instance of a bulk job. @throws AppError `too_many_requests` */
+  /** Like `control`, for one instance of a bulk job. @throws AppError `too_many_requests` */
   async controlFor(
     id: string,
     action: InstanceAction,
@@ -121,8 +121,8 @@ export class InstanceControl {
   }
 
   /**
-   * Answers the work of a waiting Activity step in place of its worker, whose token is stale from then on. Only one of this
-   * result and the worker's own is accepted.
+   * Reports the result of a waiting Activity step in place of its worker, whose token becomes stale. Only one of this result
+   * and the worker's own is accepted.
    * @throws AppError `workflow_not_found`, `execution_not_found`, `action_conflict`
    */
   answerActivity(
@@ -278,7 +278,7 @@ export class InstanceControl {
   }
 }
 
-/** A retry fits into a full inbox; so its number is limited. */
+/** Retries are added even to a full inbox, so their number is limited. */
 function assertFewRetries({ id, inbox, status }: InstanceRecord): void {
   const waiting = inbox.filter((message) => message.id.startsWith(RETRY_PREFIX)).length;
   if (waiting < RETRIES_WAITING_MAX) return;

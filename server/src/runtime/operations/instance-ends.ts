@@ -27,7 +27,7 @@ export class InstanceEnds {
     this.#options = options;
   }
 
-  /** Notices the end of an instance that is about to be started; see `wait`. */
+  /** Begins to wait for the end of an instance that is about to be started; see `wait`. */
   begin(id: string, { signal, timeoutMs }: StartWait): EndWait {
     const { clock, endWaiters, isShared } = this.#options;
     const wakeAt = clock.now() + (isShared() ? Math.min(timeoutMs, END_RECHECK_MS) : timeoutMs);
@@ -59,7 +59,7 @@ export class InstanceEnds {
       const wait = endWaiters.wait(id, (wake) => clock.at(wakeAt, wake), signal);
       try {
         const isOver = clock.now() >= deadline || gate.state !== 'open';
-        // An instance that runs on the only node ends there, and has not ended yet: no read is needed.
+        // An instance that is running on the only node has not ended, and will end here: no read is needed.
         const isKnown = !isOver && isLocal && runner.isRunning(id);
         const view = isKnown ? null : await gate.pass(() => this.#view(id, isOver));
         if (view !== null) return view;

@@ -1,4 +1,4 @@
-/** Reads everything that is known of an instance, for a copy outside the store. */
+/** Reads all records of an instance, for a copy outside the store. */
 import { readJson } from '../../engine/values/exact-json.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
@@ -21,7 +21,7 @@ import {
   type ViewContext,
 } from './instance-views.js';
 
-/** Step records that are read at once. */
+/** Number of step records per read. */
 const BLOCK_SIZE = 200;
 
 export interface InstanceExport {
@@ -30,9 +30,9 @@ export interface InstanceExport {
   readonly definition: DefinitionView | null;
   /** Null if the instance was started without one. */
   readonly input: JsonObject | null;
-  /** The newest first. */
+  /** Newest first. */
   readonly audit: readonly AuditEntry[];
-  /** The ended ones in order, then the open ones: in blocks, however many there are. Can be read once. */
+  /** Ended steps in order, then open ones, in blocks. Can be read only once. */
   readonly steps: AsyncIterable<readonly StepView[]>;
 }
 
@@ -40,12 +40,12 @@ export interface InstanceExportsOptions {
   readonly store: Pick<Store, 'getInstance' | 'listAudit' | 'readHistory'>;
   readonly catalog: Pick<DefinitionCatalog, 'find' | 'get'>;
   readonly queries: Pick<InstanceQueries, 'load' | 'getInput'>;
-  /** Limits the exports at the same time, each of which has one instance in memory. */
+  /** Limits concurrent exports, each of which has one instance in memory. */
   readonly gate: ReadingGate;
 }
 
 export interface ExportOptions {
-  /** Also without the step records that an interrupted removal has removed already. */
+  /** Allows step records to be missing, after an interrupted removal. */
   readonly partial?: boolean;
 }
 
@@ -57,9 +57,9 @@ export class InstanceExports {
   }
 
   /**
-   * Reads an instance as it is now, and passes it on until `write` resolves.
+   * Reads the current state of an instance, and passes it to `write`.
    *
-   * @throws AppError `workflow_not_found`, `overloaded`; `internal` if it cannot be read, or is removed meanwhile
+   * @throws AppError `workflow_not_found`, `overloaded`; `internal` if it can't be read, or is removed in the meantime
    */
   async export<Result>(
     id: string,
@@ -117,7 +117,7 @@ async function* stepsOf(
   let read = 0;
   for (let from = 0; from < spilled;) {
     const found = await store.readHistory(id, from, BLOCK_SIZE);
-    // Later ones were written after the instance was read, which has them itself.
+    // Later records were written after the read of the instance, which already contains them.
     const records = found.filter(({ sequence }) => sequence < spilled);
     if (records.length === 0) break;
     read += records.length;

@@ -1,4 +1,4 @@
-/** Removes ended instances at the request of a person. */
+/** Removes ended instances at a user's request. */
 import { AppError } from '../../base/errors.js';
 import { sleep, type Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
@@ -17,7 +17,7 @@ export interface InstancePurgesOptions {
   readonly queries: Pick<InstanceQueries, 'read'>;
 }
 
-/** How long a purge waits until others, such as the parent, have been notified of the end. */
+/** How long a purge waits for others, such as the parent, to be notified of the end. */
 const REPORT_MS = 5000;
 const PAUSE_MS = 20;
 
@@ -34,7 +34,7 @@ export class InstancePurges {
   }
 
   /**
-   * Removes an ended instance with everything that belongs to it, and returns it as it was.
+   * Removes an ended instance with all its records, and returns its last state.
    *
    * @throws AppError `workflow_not_found`, `action_conflict` if it is open, or if its parent waits for its result
    */
@@ -48,7 +48,7 @@ export class InstancePurges {
         await sleep(this.#options.clock, PAUSE_MS);
         continue;
       }
-      // Without a parent, nobody misses the report of an instance that cannot run.
+      // Without a parent, the report of an instance that can't run isn't needed.
       if (isReporting && record.parentId !== null) throw notReported(view);
       if ((await store.removeInstances([record])).removed === 0) continue;
       metrics.instancesRemoved('purge', 1);
@@ -64,7 +64,7 @@ async function findEnded(record: InstanceRecord): Promise<Found> {
   return { record: { id, inSeq, parentId, revision, wakeAt }, view: await viewEnded(record) };
 }
 
-/** An instance whose state cannot be read can be purged, too. */
+/** An instance with an unreadable state can also be purged. */
 async function viewEnded(record: InstanceRecord): Promise<InstanceView> {
   try {
     return await viewInstance(record);

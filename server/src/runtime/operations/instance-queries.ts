@@ -37,7 +37,7 @@ import type { ReadingGate } from '../memory/reading-gate.js';
 import { countOpenSteps, type OpenSteps, type OpenStepsRequest } from './open-steps.js';
 import { listSteps } from './step-list.js';
 
-/** Counting stops here. */
+/** Limits of counts. */
 const COUNT_LIMITS = { max: 10_000, ms: SEARCH_MS_MAX };
 
 export interface InstanceQueriesOptions {
@@ -45,21 +45,23 @@ export interface InstanceQueriesOptions {
   readonly clock: Clock;
   readonly nodes: NodeRegistry;
   readonly catalog: DefinitionCatalog;
-  /** Shared by everything that reads whole instances and events. */
+  /** Shared by all reads of whole instances and events. */
   readonly reading: ReadingGate;
-  /** For explanations, which take long for instances with many open steps: other reads do not wait behind them. */
+  /**
+   * A separate gate for explanations, which are slow for instances with many open steps, so that they don't delay other reads.
+   */
   readonly explaining: ReadingGate;
 }
 
-/** Runs whose definition is known without reading them. */
+/** Maximum number of instances whose definition is cached. */
 const KNOWN_DEFINITIONS_MAX = 10_000;
 
 export class InstanceQueries {
   readonly #options: InstanceQueriesOptions;
-  /** Many callers may wait for the end of one instance, and then read it at once. */
+  /** Many callers may wait for the end of one instance, and then all read it at the same time. */
   readonly #joined = new JoinedReads<InstanceView>();
   readonly #joinedEnds = new JoinedReads<InstanceView | null>();
-  /** By the id of the instance. It never changes; whoever goes on to read the instance finds out whether it still exists. */
+  /** By instance id. It never changes. Callers that then read the instance find out whether it still exists. */
   readonly #definitions = new LRUCache<string, Promise<string>>({ max: KNOWN_DEFINITIONS_MAX });
   readonly #explanations = new SharedWork<Explanation>();
 
@@ -75,19 +77,20 @@ export class InstanceQueries {
   }
 
   /**
-   * The id of its definition, also of one that was removed lately. @throws AppError `workflow_not_found`, `overloaded`
+   * The instance's definition id, even if the instance was removed recently. @throws AppError `workflow_not_found`,
+   * `overloaded`
    */
   definitionOf(id: string): Promise<string> {
     const known = this.#definitions.get(id);
     if (known !== undefined) return known;
-    // Others share it, so no caller can end it.
+    // It is shared, so no caller may abort it.
     const found = runForServer(() => this.read(id, ({ definitionId }) => definitionId));
     this.#definitions.set(id, found);
     found.catch(() => this.#definitions.delete(id));
     return found;
   }
 
-  /** Those of the instances whose definition is within the reach. Does not read them if it reaches all. */
+  /** The instances whose definition is within the reach. Doesn't read them if the reach is unrestricted. */
   async within(ids: readonly string[], reach: NameReach): Promise<ReadonlySet<string>> {
     const found = new Set(ids);
     if (reach === 'all') return found;
@@ -124,7 +127,7 @@ export class InstanceQueries {
     return this.#joined.read(id, (begins) => this.#read(id, begins, viewInstance));
   }
 
-  /** Null: it has not ended. @throws AppError `workflow_not_found` */
+  /** Null if it has not ended. @throws AppError `workflow_not_found` */
   getEnded(id: string): Promise<InstanceView | null> {
     const view = (record: InstanceRecord): Promise<InstanceView> | null =>
       record.endTime === null ? null : viewInstance(record);
@@ -166,11 +169,11 @@ export class InstanceQueries {
     }
     const page = pageOf(found.map(listItem), limit, list, positionOf);
     if (after === null || page.nextCursor !== null) return page;
-    // The search has taken long enough; it continues with the next page.
+    // The search has reached its time limit; it continues with the next page.
     return { ...page, nextCursor: encodeCursor(list, [String(after.time), after.id]) };
   }
 
-  /** Stops at the maximum, or when it has taken long enough. */
+  /** Stops at the maximum, or at its time limit. */
   async count(
     filter: InstanceFilter,
     limits: { readonly max: number; readonly ms: number } = COUNT_LIMITS,
@@ -188,7 +191,7 @@ export class InstanceQueries {
     return { count: Math.min(count, limits.max), exact };
   }
 
-  /** The steps at which open instances of a definition are. */
+  /** The current steps of a definition's open instances. */
   countOpenSteps(request: OpenStepsRequest): Promise<OpenSteps> {
     const { clock, store } = this.#options;
     return countOpenSteps({ clock, store, read: (id, view) => this.read(id, view) }, request);
@@ -204,20 +207,20 @@ export class InstanceQueries {
     });
   }
 
-  /** Finds instances by any part of what identifies them: see find-instances.ts. */
+  /** Finds instances by any part of their id, reference, tags and index fields: see find-instances.ts. */
   find(request: FindRequest, reach: NameReach): Promise<InstanceFindings> {
     return findInstances(this.#options, request, reach);
   }
 
-  /** Explains instances, one after another for a bounded time. Those that do not exist are left out. */
+  /** Explains instances, one after another for a bounded time. Missing ones are omitted. */
   explainMany(ids: readonly string[], reach: NameReach): Promise<Explanations> {
     const explain = (id: string) => ifFound(this.explain(id, reach));
     return explainMany(ids, { clock: this.#options.clock, explain });
   }
 
   /**
-   * Explains in words why the instance does not advance. Simultaneous callers share the explanation.
-   * @param reach the definitions of children that are explained, too
+   * Explains in words why the instance does not advance. Concurrent callers share the explanation.
+   * @param reach the definitions whose runs are also explained as children
    * @throws AppError `workflow_not_found`
    */
   explain(id: string, reach: NameReach): Promise<Explanation> {
@@ -263,7 +266,7 @@ async function readInput(text: string | null): Promise<JsonObject | null> {
   return value !== null && isJsonObject(value) ? value : null;
 }
 
-/** Each order has cursors of its own. */
+/** Each order has its own cursors. */
 function orderOf(filter: InstanceFilter): {
   readonly list: string;
   readonly timeOf: (item: InstanceListItem) => number;

@@ -1,4 +1,4 @@
-/** Starts instances again: each as a new instance with the same input, reference and tags. */
+/** Restarts instances: each as a new instance with the same input, reference and tags. */
 import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
@@ -11,7 +11,7 @@ export interface InstanceRestartsOptions {
   readonly clock: Clock;
   readonly queries: Pick<InstanceQueries, 'getInput' | 'read'>;
   readonly starts: Pick<InstanceStarter, 'start'>;
-  /** An instance got the link to the one that it was restarted as. */
+  /** Called when an instance got the link to its restart. */
   readonly changed: (record: InstanceSummary) => void;
 }
 
@@ -23,10 +23,10 @@ export class InstanceRestarts {
   }
 
   /**
-   * Starts an instance in any status again, and leaves it as it is. Returns the new instance before its first step. The new
-   * one is stored first: if the server dies before the link in the old one is, a repeated request adds it.
+   * Restarts an instance in any status, without changing it. Returns the new instance before its first step. The new instance
+   * is stored first: if the server dies before it stores the link in the old one, a repeated request adds it.
    *
-   * @throws AppError `workflow_not_found`, `input_not_found`, and those of a start
+   * @throws AppError `workflow_not_found`, `input_not_found`, and the errors of a start
    */
   async restart(id: string, request: RestartRequest, actor: string): Promise<InstanceView> {
     const { queries, starts } = this.#options;

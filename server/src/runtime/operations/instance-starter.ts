@@ -39,9 +39,9 @@ export interface InstanceStarterOptions extends StartAdmissionOptions {
   readonly runner: Pick<InstanceRunner, 'startInstance'>;
   readonly ends: Pick<InstanceEnds, 'begin' | 'wait'>;
   readonly environment: Pick<NodeEnvironment, 'retryStore' | 'store'>;
-  /** Another start has terminated this instance in the store. */
+  /** Called when another start has terminated this instance in the store. */
   readonly replaced: (record: InstanceSummary) => void;
-  /** Maximum number of concurrent starts of clients; more are rejected. */
+  /** Maximum number of concurrent client starts; more are rejected. */
   readonly startsMax: number;
   readonly isStopping: () => boolean;
 }
@@ -80,7 +80,7 @@ export class InstanceStarter {
     try {
       const { instance, isInserted, isNew } = await this.#startLimited(id, request);
       const timeoutMs = Math.max(0, deadline - clock.now());
-      // A repeated start may be of an instance that has ended: nobody would notice its end again.
+      // A repeated start may find an instance that has already ended: its end would not be reported again.
       const known = isInserted ? begun : null;
       const ended = ends.wait(instance.id, timeoutMs, wait.signal, known);
       return { instance: await ended.catch(otherwise(instance)), isNew };
@@ -171,7 +171,7 @@ export class InstanceStarter {
     }
   }
 
-  /** The response to the start of this instance, whatever has become of it and of its definition. */
+  /** The response to the first start of this instance, whatever the current state of the instance and its definition. */
   async #firstAnswer(
     { definitionId, reference, startTime, version }: InstanceRecord,
     request: StartRequest,
@@ -273,7 +273,7 @@ function otherRequest(workflowId: string): AppError {
   );
 }
 
-/** The caller no longer waits, but may still have to learn which instance it has started. */
+/** The caller no longer waits, but may still need the id of the instance that it has started. */
 function otherwise(instance: InstanceView): (error: unknown) => InstanceView {
   return (error) => {
     if (error instanceof NotWantedError) return instance;

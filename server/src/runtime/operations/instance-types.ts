@@ -14,11 +14,11 @@ import type { IdempotencyKey } from './idempotency-key.js';
 import type { PageRequest } from './paging.js';
 import type { TraceHeaders } from '../../tracing/trace-context.js';
 
-/** With the span of the request. */
+/** Includes the request's span. */
 export interface StartRequest extends TraceHeaders {
   readonly definitionId: string;
   readonly data: JsonObject;
-  /** Null or empty: what the definition makes of the data. */
+  /** Null or empty: the reference that the definition computes from the data. */
   readonly reference: string | null;
   readonly idempotency: IdempotencyKey | null;
   /** Default: the latest. */
@@ -27,24 +27,24 @@ export interface StartRequest extends TraceHeaders {
   readonly startAt?: number;
   readonly delayMs?: number;
   readonly tags?: Tags;
-  /** Default: that of the definition, else `allow`. The others need a reference. */
+  /** Default: the definition's, or else `allow`. The others need a reference. */
   readonly onConflict?: OnConflict;
-  /** Default: that of the definition, else `open`. */
+  /** Default: the definition's, or else `open`. */
   readonly conflictScope?: ConflictScope;
-  /** The start has terminated this instance; awaited before the start is answered. */
+  /** Called for each instance that the start has terminated; awaited before the start is answered. */
   readonly replaced?: (workflowId: string) => Promise<void>;
-  /** Who starts the instance, as far as the server knows. */
+  /** The actor who starts the instance, if known. */
   readonly actor?: string;
-  /** The instance that is started again: `tags` are all tags, with none from the definition. */
+  /** The instance that is restarted: `tags` are all tags, without the definition's. */
   readonly restartOf?: string;
-  /** The trigger that starts it, and the id of the instance, which is the same whenever the start is repeated. */
+  /** The trigger that starts it, and the id of the instance, which is the same for each repetition of the start. */
   readonly trigger?: { readonly start: TriggerStart; readonly workflowId: string };
 }
 
 export interface RestartRequest {
-  /** Why, in the words of the caller. */
+  /** The caller's reason. */
   readonly reason: string;
-  /** Default: the version of the instance that is started again. */
+  /** Default: the version of the restarted instance. */
   readonly version?: number;
   /** Default: none. */
   readonly idempotency?: IdempotencyKey | null;
@@ -77,24 +77,24 @@ export interface InstanceView {
   readonly lastChangeTime: number;
   /** The time of the error in `lastError`. */
   readonly failureTime: number | null;
-  /** When that step began to fail for the cause of that error. */
+  /** When that step began to fail with this cause. */
   readonly failingSince: number | null;
-  /** Null: it is not failed. */
+  /** Null if it isn't failed. */
   readonly failure: InstanceFailure | null;
   readonly data: JsonObject;
   readonly lastError: StepErrorView | null;
   readonly parent: ParentView | null;
-  /** The instance that this one was started again from. */
+  /** The instance that this one restarts. */
   readonly restartOf: string | null;
-  /** The newest instance that this one was started again as. */
+  /** The newest restart of this instance. */
   readonly restartedAs: string | null;
   /** The trigger that started it. */
   readonly trigger: TriggerView | null;
-  /** Omitted: it has no trace, or a list leaves it out. */
+  /** Omitted if it has no trace, and in lists. */
   readonly traceId?: string;
 }
 
-/** A trigger and the planned time, or that of the event. */
+/** A trigger, and its due time or the time of its event. */
 export interface TriggerView {
   readonly name: string;
   readonly time: number;
@@ -111,7 +111,7 @@ export interface StepErrorView {
   readonly data: Json;
   readonly attempt: number;
   readonly time: number;
-  /** When the execution began to fail for this cause. Omitted: at `time`. */
+  /** When the execution began to fail with this cause. Omitted: at `time`. */
   readonly since?: number;
 }
 
@@ -144,11 +144,11 @@ export interface StepFilter {
   /** The index of the item of the innermost enclosing Foreach, from 0. */
   readonly item: number | null;
   /**
-   * The number of the turn of the loop `stepId`, from 1: everything that ran inside it in that turn. If the step is no
-   * loop: its executions are counted, and this is all attempts of that one.
+   * The number of an iteration of the loop `stepId`, from 1: matches everything that ran inside it in that iteration. If the
+   * step isn't a loop, its executions are counted, and all attempts of that execution match.
    */
   readonly turn: number | null;
-  /** Text in inputs, outputs, item or error, whatever the case of its letters. */
+  /** Text in inputs, outputs, item or error, ignoring case. */
   readonly search: string | null;
 }
 

@@ -90,7 +90,7 @@ export function viewNew(
   };
 }
 
-/** An instance after a commit at that time, as a read from the store would return it. */
+/** An instance after a commit at this time, as a read from the store would return it. */
 export function viewCommitted(instance: Instance, committedAt: number): InstanceView {
   return { ...committedItem(instance, committedAt), ...viewOwn(instance) };
 }
@@ -184,7 +184,7 @@ const NO_CHILD: ReadonlySet<string> = new Set([
   'TooManyDescendants',
 ]);
 
-/** Pointers still open when their instance ends are shown as ended, even before the node that runs it has written that. */
+/** Pointers still open when their instance ends are shown as ended, even before the node that runs it has written their end. */
 export function viewPointer(
   pointer: Pointer,
   { definition, workflowId }: ViewContext,

@@ -1,9 +1,9 @@
 /**
- * One turn of a loop, in a list of executions. The history does not number turns: they are counted by the first step of
- * the loop, whose executions begin the turns. Execution ids grow, so the ids of a turn lie between two of these.
+ * Lists the executions of one loop iteration. The history doesn't number iterations: they are counted by the loop's first step,
+ * each execution of which begins an iteration. Execution ids increase, so an iteration's ids lie between two of these.
  *
- * First the walk counts, up to the beginning of the next turn; then it goes back to the end of the turn before, and lists.
- * Both stop at the bound of a page, and continue from its cursor.
+ * The walk first counts up to the beginning of the next iteration. Then it goes back to the end of the previous iteration, and
+ * lists. Both stop at the limit of a page, and continue from its cursor.
  */
 import { stepsInside } from '../../engine/definitions/step-places.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
@@ -14,9 +14,9 @@ import { encodeCursor, type Page } from './paging.js';
 import { matchesFilter } from './step-filter.js';
 import { ReadBudget, type Entries, type Entry, type Walk } from './step-entries.js';
 
-/** Where to look for a turn. */
+/** The range in which to find an iteration. */
 interface Turns {
-  /** The step whose executions begin the turns. */
+  /** The step whose executions begin the iterations. */
   readonly first: string;
   readonly members: ReadonlySet<string>;
   readonly isLoop: boolean;
@@ -25,11 +25,11 @@ interface Turns {
 interface Counting {
   readonly kind: 'count';
   readonly at: number;
-  /** How many turns have begun. */
+  /** The number of iterations that have begun. */
   readonly count: number;
-  /** Where the entries of the wanted turn begin, if it has been reached. */
+  /** The position at which the wanted iteration begins, if it has been reached. */
   readonly from: number;
-  /** The first execution of the wanted turn; null before it is found. */
+  /** The first execution of the wanted iteration; null before it is found. */
   readonly low: number | null;
 }
 
@@ -37,7 +37,7 @@ interface Listing {
   readonly kind: 'list';
   readonly at: number;
   readonly low: number;
-  /** The first execution after the turn. */
+  /** The first execution after the iteration. */
   readonly high: number;
 }
 
@@ -45,11 +45,11 @@ interface TurnList {
   readonly walk: Walk;
   readonly request: StepListRequest;
   readonly list: string;
-  /** All executions, the oldest first, from the position of the walk. */
+  /** All executions, oldest first, from the position of the walk. */
   readonly entriesFrom: (walk: Walk) => Entries;
 }
 
-/** @throws AppError `invalid_request` if there are no turns to count */
+/** @throws AppError `invalid_request` if there are no iterations to count */
 export async function listIteration(turnList: TurnList): Promise<Page<StepView>> {
   const { list, request, walk } = turnList;
   const turns = turnsOf(request, walk.context);
@@ -87,7 +87,7 @@ interface Search<State> {
   readonly budget: ReadBudget;
 }
 
-/** Null: the turn has not begun. */
+/** Null: the iteration has not begun. */
 async function findTurn(
   { entriesFrom, request, walk }: TurnList,
   { budget, state, turns }: Search<Counting>,
@@ -130,7 +130,7 @@ async function listFound(
   return { items, nextCursor: null };
 }
 
-/** No later entry belongs to the turn: the next one has begun, or the only execution has ended. */
+/** True if no later entry belongs to the iteration: the next one has begun, or the only execution has ended. */
 function isEnd(entry: Entry, { high, low }: Listing, { first, isLoop }: Turns): boolean {
   if (isLoop) return entry.stepId === first && entry.executionId >= high;
   return entry.executionId === low && !entry.hasFailed;

@@ -1,4 +1,4 @@
-/** Where the open instances of a definition are: the number of instances at each step, of a bounded sample. */
+/** The current steps of a definition's open instances: the number of instances at each step, in a bounded sample. */
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import type { InstanceList, InstancePosition } from '../../store/records/instance-lists.js';
@@ -14,15 +14,15 @@ export interface OpenStepsRequest {
 }
 
 export interface OpenSteps {
-  /** Instances by the steps that are open in them. An instance counts once for each step. */
+  /** Number of instances by open step. An instance counts once for each step. */
   readonly items: readonly { readonly stepId: string; readonly count: number }[];
-  /** The instances that were looked at. */
+  /** Number of instances in the sample. */
   readonly count: number;
   /** False: there are more open instances. */
   readonly exact: boolean;
 }
 
-/** Each state is read, so one call looks at no more. */
+/** Maximum number of instances per call, because each state is read. */
 const INSTANCES_MAX = 200;
 const DAY_MS = 86_400_000;
 
@@ -36,12 +36,12 @@ interface Source {
   ) => Promise<View>;
 }
 
-/** Looks first at the instances that have not changed for the longest time, for a bounded time. */
+/** Reads the least recently changed instances first, for a bounded time. */
 export async function countOpenSteps(
   { clock, read, store }: Source,
   request: OpenStepsRequest,
 ): Promise<OpenSteps> {
-  // Only open instances are found by their last change, also one that a node whose clock is ahead has just changed.
+  // This condition matches only open instances. The extra day includes changes by nodes whose clock is ahead.
   const filter = { ...request, unchangedSince: clock.now() + DAY_MS };
   const counts = new Map<string, number>();
   let after: InstancePosition | null = null;
@@ -67,7 +67,7 @@ export async function countOpenSteps(
   };
 }
 
-/** Instances between two looks at the clock. */
+/** Number of instances between two checks of the clock. */
 const PART = 20;
 
 async function openStepsOf(record: InstanceRecord): Promise<ReadonlySet<string> | null> {

@@ -1,6 +1,6 @@
 /**
- * The state of the whole fleet in numbers: runs by status and definition, starts and ends of the last hour and day, work
- * without workers, nodes.
+ * Statistics of the whole fleet: runs by status and definition, starts and ends of the last hour and day, work without workers,
+ * nodes.
  *
  * Everything is bounded and shared by concurrent callers, so that any number of open pages costs the same.
  */
@@ -29,9 +29,9 @@ import {
 import type { StoreFigures } from '../fleet/store-figures.js';
 import { searches } from './bounded-search.js';
 
-/** An answer is kept this long. */
+/** How long an answer is cached. */
 const KEPT_MS = 3000;
-/** Callers with different prefixes whose answers are kept. */
+/** Maximum number of cached answers for callers with different prefixes. */
 const REACHES_MAX = 100;
 const DEFINITIONS_MAX = 100;
 /** Open runs of a definition and status are counted up to this number. */
@@ -58,19 +58,19 @@ export interface OpenRuns {
 
 export interface OverviewView {
   readonly time: number;
-  /** The earliest start of a live node: nothing older is in the history. */
+  /** The earliest start of a live node: the history has no older counts. */
   readonly countedSince: number;
-  /** Null if the store cannot count now, or for a caller who may not see all runs. */
+  /** Null if the store can't count now, or the caller may not see all runs. */
   readonly byStatus: Readonly<Record<InstanceStatus, number>> | null;
   readonly byStatusTime: number;
-  /** Definitions with open runs, those with the most first. */
+  /** Definitions with open runs, most runs first. */
   readonly definitions: readonly OpenRuns[];
-  /** False: there are definitions that were not looked at. */
+  /** False: some definitions were not counted. */
   readonly definitionsExact: boolean;
-  /** Empty for a caller who may not see all runs; `hours` and `queues`, too. */
+  /** Empty if the caller may not see all runs, like `hours` and `queues`. */
   readonly minutes: readonly RunBucket[];
   readonly hours: readonly RunBucket[];
-  /** Queues with waiting items, the one with the oldest item first. */
+  /** Queues with waiting items, ordered by oldest item. */
   readonly queues: readonly ActivityQueueView[];
   readonly unattendedQueues: number;
   readonly nodes: { readonly alive: number; readonly dead: number };
@@ -82,7 +82,7 @@ export class OverviewQueries {
   readonly #options: OverviewQueriesOptions;
   #newest: OverviewView | null = null;
   #reading: Promise<OverviewView> | null = null;
-  /** By the prefixes of the callers. */
+  /** Keyed by the callers' prefixes. */
   readonly #narrow = new LRUCache<
     string,
     { readonly time: number; readonly open: Promise<OpenList> }
@@ -104,7 +104,7 @@ export class OverviewQueries {
     );
   }
 
-  /** The definitions within the prefixes may all follow those that the whole view has looked at. */
+  /** Definitions within the prefixes may all sort after the ones that the whole view has counted. */
   #openWithin(reach: readonly string[]): Promise<OpenList> {
     const { clock, store } = this.#options;
     const key = reach.toSorted().join('\n');
@@ -112,7 +112,7 @@ export class OverviewQueries {
     const time = clock.now();
     if (kept !== undefined && time - kept.time < KEPT_MS) return kept.open;
     const limit = DEFINITIONS_MAX + 1;
-    // Others share the result.
+    // Other callers share the result.
     const open = runForServer(async () =>
       this.#openRuns(await listSummaries(store, { after: null, limit, reach })),
     );
@@ -151,7 +151,7 @@ export class OverviewQueries {
     return view;
   }
 
-  /** @param found one more than are looked at, if there are so many */
+  /** @param found one more than are counted, if there are that many */
   async #openRuns(found: readonly { readonly id: string }[]): Promise<OpenList> {
     const { clock } = this.#options;
     const left = found.slice(0, DEFINITIONS_MAX).map(({ id }) => id);
@@ -186,7 +186,7 @@ export class OverviewQueries {
     };
   }
 
-  /** What the nodes counted, also those that died lately; this node's own numbers are newer than its record. */
+  /** The nodes' counts, including nodes that died recently. This node's memory is newer than its record. */
   #fleet(records: readonly NodeRecord[], now: number) {
     const { history, nodes, startTime } = this.#options;
     const others = records.filter(({ id }) => id !== nodes.id);
@@ -211,7 +211,7 @@ export class OverviewQueries {
   }
 }
 
-/** Counts of all runs together are left out: they would say something of those outside the reach. */
+/** Omits totals over all runs, which would reveal runs outside the reach. */
 function within(view: OverviewView, open: OpenList): OverviewView {
   return {
     ...view,

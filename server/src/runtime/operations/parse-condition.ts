@@ -1,9 +1,9 @@
 /**
  * Conditions on tags and index fields as text: `<name><operator><value>`, such as `customer=C-17` or `tag.team!="a b"`.
  *
- * The first operator ends the name. A value that reads as a number, `true` or `false` stands for that and for the same text;
- * a value in double quotes is text, in which \\" and \\\\ are escapes. A value that begins like an operator needs them:
- * `total=>700` is hardly ever meant as the text `>700`.
+ * The first operator ends the name. A value that reads as a number, `true` or `false` matches both that value and the same
+ * text. A value in double quotes is text, in which \\" and \\\\ are escapes. A value that begins like an operator must be
+ * quoted: `total=>700` is rarely meant as the text `>700`.
  */
 import { AppError } from '../../base/errors.js';
 import { IntegerTooLong, readInteger } from '../../engine/values/exact-json.js';
@@ -18,7 +18,7 @@ const SHOWN_LENGTH_MAX = 60;
 const OPERATOR = /!=|\^=|<=|>=|=|<|>/;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?<fraction>\.\d+)?(?<exponent>[eE][+-]?\d+)?$/;
 const TAG_PREFIX = 'tag.';
-/** What others write for an operator, and for which. */
+/** Operators of other languages, with the intended ones. */
 const MISTAKEN: ReadonlyMap<string, IndexOperator> = new Map([
   ['=>', '>='],
   ['=<', '<='],
@@ -29,7 +29,7 @@ const MISTAKEN: ReadonlyMap<string, IndexOperator> = new Map([
 ]);
 const FORM = 'write <name><operator><value> with one of the operators = != < <= > >= ^=';
 
-/** @throws AppError `invalid_request` that names the condition and the place */
+/** @throws AppError `invalid_request` that names the condition and the position */
 export function parseConditions(texts: readonly string[]): readonly IndexCondition[] {
   if (texts.length > CONDITIONS_MAX) {
     throw invalid(`At most ${CONDITIONS_MAX} conditions are possible, not ${texts.length}`);
@@ -37,7 +37,7 @@ export function parseConditions(texts: readonly string[]): readonly IndexConditi
   return texts.map((text) => parseCondition(text));
 }
 
-/** Conditions that were accepted once, perhaps by an earlier version, which knew no mistaken operators. */
+/** Reads accepted conditions, perhaps from an earlier version, which didn't reject mistaken operators. */
 export function readStoredConditions(texts: readonly string[]): readonly IndexCondition[] {
   return texts.map((text) => parseCondition(text, true));
 }
@@ -83,7 +83,7 @@ function parseValue(text: string, at: number, operator: IndexOperator): readonly
   return operator === '^=' ? [value] : readings(value);
 }
 
-/** A text in each type as which it can be read. */
+/** The values that a text can be read as, one per type. */
 export function readings(value: string): readonly IndexValue[] {
   if (value === 'true' || value === 'false') return [value === 'true', value];
   const number = NUMBER.exec(value);
@@ -93,7 +93,7 @@ export function readings(value: string): readonly IndexValue[] {
   try {
     return [isInteger ? readInteger(value) : Number(value), value];
   } catch (error) {
-    // No number in the data is that long.
+    // Numbers in the data are never that long.
     if (error instanceof IntegerTooLong) return [value];
     throw error;
   }

@@ -1,4 +1,4 @@
-/** What a definition makes of a start: its data and tags, its reference, and what happens if another instance has that. */
+/** Applies a definition to a start: its data and tags, its reference, and its conflict rule. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { ConflictScope, OnConflict, StartKey } from '../../engine/model/start-options.js';
 import { mergeTags } from '../../engine/model/start-tags.js';
@@ -20,13 +20,13 @@ export interface StartAdmissionOptions {
   readonly scripts: Pick<ScriptRuntime, 'evaluate'>;
 }
 
-/** A start as it was asked for. */
+/** A start as requested. */
 export interface RequestedStart {
-  /** Its reference and conflict rule are those of `key`. */
+  /** Its reference and conflict rule are ignored: `key` has them. */
   readonly start: NewInstance;
   readonly key: StartKey;
   readonly tags: Tags | undefined;
-  /** Who terminates instances that it replaces. */
+  /** The actor who terminates replaced instances. */
   readonly actor: string;
 }
 
@@ -52,15 +52,15 @@ export class StartAdmission {
   /** @throws AppError `invalid_data`, `invalid_request` */
   async contentOf({ start, tags }: Omit<RequestedStart, 'key'>): Promise<Content> {
     const { data, definition, restartOf } = start;
-    // An instance that is started again has all tags of the first one, and no others.
+    // A restarted instance has exactly the tags of the first one.
     const all = restartOf === undefined ? tagsOf(definition, tags) : (tags ?? {});
     if (definition.input === null) return { data, tags: all };
     return { data: await this.#options.inputSchemas.admit(definition, data), tags: all };
   }
 
   /**
-   * The reference and the conflict rule of a start with this data. An instance that is started again has those of its first start,
-   * whatever the definition says.
+   * The reference and the conflict rule of a start with this data. A restart has those of the first start, whatever the
+   * definition says.
    * @throws AppError `invalid_request`, `expression_failed`, `python_unavailable`
    */
   async keyOf(asked: RequestedStart, data: JsonObject): Promise<Keyed> {
@@ -77,7 +77,7 @@ export class StartAdmission {
     return { reference, conflict: ruleOf(asked, onConflict, scope) };
   }
 
-  /** Null: the definition says nothing, or nothing for this data. */
+  /** Null: the definition sets none, or none for this data. */
   async #referenceOf(start: NewInstance, data: JsonObject): Promise<string | null> {
     const { definition, trigger } = start;
     if (definition.reference === null) return null;
@@ -95,7 +95,7 @@ export class StartAdmission {
   }
 }
 
-/** An empty reference names nothing. */
+/** An empty reference counts as none. */
 function isGiven(reference: string | null): reference is string {
   return reference !== null && reference !== '';
 }

@@ -1,4 +1,4 @@
-/** Inserts instances: admitted by their definitions, and by the rule for others with the same reference. */
+/** Inserts instances, after admission by their definition and by the conflict rule. */
 import type { InstanceSummary } from '../../store/records/instances.js';
 import { AppError } from '../../base/errors.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -14,12 +14,12 @@ export interface StartInsertionOptions {
   readonly metrics: RuntimeMetrics;
   readonly runner: Pick<InstanceRunner, 'startInstance'>;
   readonly environment: Pick<NodeEnvironment, 'store'>;
-  /** Another start has terminated this instance in the store. */
+  /** Called when another start has terminated this instance in the store. */
   readonly replaced: (record: InstanceSummary) => void;
 }
 
 export interface Insertion {
-  /** As it was inserted, or would have been. */
+  /** The start as inserted, or as it would have been. */
   readonly start: NewInstance;
   readonly result: Inserted;
 }
@@ -27,7 +27,7 @@ export interface Insertion {
 export interface InsertionHooks {
   /** Called before anything is written. */
   readonly check?: (start: NewInstance) => Promise<void>;
-  /** Awaited for each instance that the start has terminated. */
+  /** Called and awaited for each instance that the start has terminated. */
   readonly replaced?: StartRequest['replaced'];
 }
 
@@ -38,7 +38,7 @@ export class StartInsertion {
     this.#options = options;
   }
 
-  /** @throws AppError those of `StartAdmission.admit` */
+  /** @throws AppError as `StartAdmission.admit` */
   async insert(asked: RequestedStart, hooks: InsertionHooks = {}): Promise<Insertion> {
     let start: NewInstance;
     try {
@@ -53,8 +53,8 @@ export class StartInsertion {
   }
 
   /**
-   * The result of a start that the definition refuses, if that does not matter: it joins an instance, or it is repeated, and the
-   * definition accepted it at the time. Otherwise null.
+   * The result of a start that the definition refuses, if the refusal doesn't matter: it joins an instance, or it repeats a
+   * start that was accepted. Otherwise null.
    */
   async #findOther(asked: RequestedStart): Promise<Inserted | null> {
     const { admission, environment } = this.#options;
@@ -66,7 +66,7 @@ export class StartInsertion {
     return findExistingStart(environment.store, { ...start, ...keyed }, conflict);
   }
 
-  /** Repeats the insert until all instances with the reference are terminated, if that is the rule. */
+  /** Repeats the insert until all instances with the reference are terminated, if the conflict rule says so. */
   async #insert(start: NewInstance, note: InsertionHooks['replaced']): Promise<Inserted> {
     const { metrics, replaced, runner } = this.#options;
     for (;;) {
@@ -82,7 +82,7 @@ export class StartInsertion {
   }
 }
 
-/** The start was refused, and counts as such. */
+/** Counts refused starts, and creates their errors. */
 export class StartRefusals {
   readonly #metrics: Pick<RuntimeMetrics, 'startRefused'>;
 

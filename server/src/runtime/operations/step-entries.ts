@@ -1,4 +1,4 @@
-/** What a walk through the executions of an instance meets, and how far a page may walk. */
+/** The entries of a walk through an instance's executions, and the read limit of a page. */
 import type { Instance } from '../../engine/model/instance.js';
 import type { Store } from '../../store/store.js';
 import type { StepView } from './instance-types.js';
@@ -10,7 +10,7 @@ export interface Entry {
   readonly attempt: number;
   /** A failed attempt, after which another may follow. */
   readonly hasFailed: boolean;
-  /** Characters of the stored record; 0 for what the instance itself contains. */
+  /** Length of the stored record in characters; 0 for entries in the instance itself. */
   readonly length: number;
   /** The position from which the list continues after this entry. */
   readonly position: readonly string[];
@@ -31,11 +31,11 @@ export interface Walk extends StepSource {
   readonly blockSize: number;
 }
 
-/** The only way to search the history is to read it: what a page may read, in entries and in characters of stored records. */
+/** The history can only be searched by reading it: the limit of a page, in entries and in characters of stored records. */
 const ENTRIES_READ_MAX = 2000;
 const CHARACTERS_READ_MAX = 16 * 1024 * 1024;
 
-/** What one page may still read. It reads at least one entry, so that a list always comes to its end. */
+/** The remaining read budget of one page. It allows at least one entry, so that a list always ends. */
 export class ReadBudget {
   #entries = ENTRIES_READ_MAX;
   #characters = CHARACTERS_READ_MAX;

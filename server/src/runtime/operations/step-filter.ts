@@ -1,4 +1,4 @@
-/** Which executions a filtered list of steps shows. */
+/** Filters lists of steps. */
 import { writeNumber } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json } from '../../engine/values/json.js';
 import type { StepFilter, StepStatusFilter, StepView } from './instance-types.js';
@@ -15,7 +15,7 @@ export function isOpenStatus(status: StepStatusFilter | null): boolean {
   return status !== null && OPEN_STATUSES.has(status);
 }
 
-/** Whether an execution matches `status`, `item` and `search`; those that are null match everything. */
+/** True if an execution matches `status`, `item` and `search`; null matches everything. */
 export function matchesFilter(
   view: StepView,
   { item, search, status }: Pick<StepFilter, 'item' | 'search' | 'status'>,
@@ -36,7 +36,7 @@ function containsText({ error, inputs, item, outputs }: StepView, text: string):
   return valuesContain([inputs, outputs, item, ...failure], text);
 }
 
-/** Whether a member name, a text, a number or a boolean contains the text, whatever the case of its letters. */
+/** True if a member name, string, number or boolean contains the text, ignoring case. */
 function valuesContain(values: readonly Json[], text: string): boolean {
   const left: Json[] = [...values];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {

@@ -21,7 +21,7 @@ import { listIteration } from './loop-iterations.js';
 
 const BLOCK_SIZE = 500;
 
-/** A page may have fewer items than its limit, or none, and still have a next page: the search stops at a bound. */
+/** A page may have fewer items than its limit, or none, and still have a next page: the search stops at a limit. */
 export async function listSteps(
   source: StepSource,
   request: StepListRequest,
@@ -50,7 +50,7 @@ export async function listSteps(
   return { items, nextCursor: null };
 }
 
-/** Each filter has cursors of its own. */
+/** Each filter has its own cursors. */
 function listName({ item, order, search, status, stepId, turn }: StepListRequest): string {
   const name = ['workflow-steps', order, ...(stepId === null ? [] : [stepId])].join(' ');
   // Cursors of earlier versions of the server stay valid.
@@ -62,7 +62,7 @@ function hasFilter({ item, search, status, stepId, turn }: StepListRequest): boo
   return [item, search, status, stepId, turn].some((value) => value !== null);
 }
 
-/** The history has no open executions, so a list of these need not read it. */
+/** The history has no open executions, so a list of open ones doesn't read it. */
 function entriesOf(walk: Walk, { order, status }: StepListRequest): Entries {
   if (!isOpenStatus(status)) return order === 'asc' ? forwards(walk) : backwards(walk);
   if (order === 'desc') return openBackwards(walk);
@@ -74,7 +74,7 @@ function positionOf({ position }: Walk): number {
   return position === null ? 0 : Number(position[0]);
 }
 
-/** Positions are indexes: those of ended steps do not change. */
+/** Positions are indexes, which don't change for ended steps. */
 async function* forwards(walk: Walk): Entries {
   const { context, instance } = walk;
   const ended = endedCount(instance);

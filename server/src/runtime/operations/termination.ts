@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.js';
 import { loadInstance } from './instance-views.js';
 import { inboxMessage } from '../instances/message-codec.js';
 
-/** The phrase for it in the record of actions. */
+/** The phrase for it in the audit. */
 export const WITH_COMPENSATION = 'with compensation';
 
 /** The same id for each request, so that the inbox of an instance contains at most one. */
@@ -17,8 +17,9 @@ function cleanUpMessage(graceUntil: number | undefined): InboxMessage {
 }
 
 /**
- * @param graceUntil when work in flight is given up; by default 10 minutes after the instance takes the request
- * @throws AppError `internal` if the state of the instance cannot be read */
+ * @param graceUntil when work in flight is given up; default: 10 minutes after the instance takes the request
+ * @throws AppError `internal` if the state of the instance cannot be read
+ */
 export async function compensateInstance(
   store: Pick<Store, 'controlInstance' | 'getInstance'>,
   id: string,
@@ -27,7 +28,7 @@ export async function compensateInstance(
 ): Promise<ControlResult> {
   const record = await store.getInstance(id);
   if (record === null) return { outcome: 'missing' };
-  // Whoever has suspended it meanwhile decides when it continues.
+  // If a user has suspended it in the meantime, the user decides when it continues.
   if (record.endTime !== null || (await loadInstance(record)).cleanUp !== null) {
     return { outcome: 'refused', record };
   }

@@ -1,4 +1,4 @@
-/** Previews of terminations with compensation: what would be undone, and what is in flight. */
+/** Previews of terminations with compensation: the steps to undo, and the work in flight. */
 import { previewCleanUp, type UndoPreview } from '../../engine/failure/preview-clean-up.js';
 import { restoreSession } from '../../engine/flow/lifecycle.js';
 import { executionKey } from '../../engine/model/pointer.js';

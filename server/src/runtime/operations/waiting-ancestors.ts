@@ -1,6 +1,7 @@
 /**
- * The instances that wait for a new child: that of its step, and those that wait for it in turn. None of them may be what the
- * step waits for, and none may be terminated by the start of the child, because the child would then be terminated, too.
+ * The instances that wait for a new child: the one whose step starts it, and all that wait for that one in turn. The step must
+ * not wait for any of them, and the start of the child must not terminate any of them, because the child would then also be
+ * terminated.
  */
 import type { ParentLink } from '../../engine/model/instance.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
@@ -8,7 +9,7 @@ import type { Store } from '../../store/store.js';
 
 type Records = Pick<Store, 'getInstance'>;
 
-/** Whether the end of this instance depends on the end of the child. */
+/** True if the end of this instance depends on the end of the child. */
 export async function waitsForChild(
   store: Records,
   { waiting = 0, workflowId }: ParentLink,
@@ -18,7 +19,7 @@ export async function waitsForChild(
   // The number of waits is limited, see the SubWorkflow step.
   for (let left = waiting; left > 0 && id !== null; left -= 1) {
     if (id === instanceId) return true;
-    // The last one's parent does not wait.
+    // The last one's parent doesn't wait.
     const record: InstanceRecord | null = left === 1 ? null : await store.getInstance(id);
     id = record?.parentId ?? null;
   }

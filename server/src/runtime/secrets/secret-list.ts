@@ -1,4 +1,4 @@
-/** Which secrets there are, and which definitions use them. */
+/** Lists secrets, and the definitions that use them. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { planInputs } from '../../engine/values/expression-plan.js';
@@ -29,7 +29,7 @@ export class SecretList {
     this.#source = source;
   }
 
-  /** In ascending order of their names. Reads every definition, once for callers who ask at the same time. */
+  /** In order of name. Reads every definition, once for concurrent callers. */
   list(): Promise<readonly SecretView[]> {
     return this.#shared.get('all', async (begins) => {
       begins();

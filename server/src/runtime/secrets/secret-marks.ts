@@ -1,11 +1,11 @@
 /**
- * Where the value of a secret belongs in evaluated inputs, until the call is made.
+ * Placeholders for secret values in evaluated inputs, until the call is made.
  *
- *  SM1 A mark is made of a key that only servers know, the secret's name and the step execution. So data that looks like one
- *      is not replaced: nobody who can only send data can have a secret put into it.
- *  SM2 Marks contain no part of a secret. People never see them: `conceal` shows `***NAME***` instead.
- *  SM4 Expressions see drafts of marks, made of a key that is used once: whatever they make of one, such as its reverse, says nothing
- *      about a mark, which appears only where a draft is whole.
+ *  SM1 A mark is derived from a key that only servers know, the secret's name and the step execution. So data that looks like a
+ *      mark isn't replaced: senders of data can't inject secrets into it.
+ *  SM2 Marks contain no part of a secret. Users never see them: `conceal` shows `***NAME***` instead.
+ *  SM4 Expressions see drafts of marks, derived from a one-time key: a transformed draft, such as its reverse, reveals nothing
+ *      about the mark, which replaces only complete drafts.
  */
 import { createHmac } from 'node:crypto';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
@@ -21,7 +21,7 @@ export class SecretMarks {
     this.#key = key;
   }
 
-  /** Whether there may be marks in it: cheap, and rarely wrong. */
+  /** True if the value may contain marks: cheap, with rare false positives. */
   static mayMark(value: Json): boolean {
     if (typeof value === 'string') return value.includes('***');
     if (Array.isArray(value)) return value.some((item: Json) => SecretMarks.mayMark(item));
@@ -33,7 +33,7 @@ export class SecretMarks {
     return `***${name}:${this.#proof(name, execution)}***`;
   }
 
-  /** Puts the values of secrets in the place of their marks. @throws MissingSecretError */
+  /** Replaces marks with secret values. @throws MissingSecretError */
   fill<Value extends Json>(
     value: Value,
     execution: string,
@@ -49,7 +49,7 @@ export class SecretMarks {
     return mapTexts(value, replace) as Value;
   }
 
-  /** The text with the marks of others in the place of these; null if it has none of this execution. */
+  /** The text with these marks replaced by `others`' marks; null if it has none of this execution. */
   exchange(text: string, execution: string, others: SecretMarks): string | null {
     const names: string[] = [];
     const exchanged = text.replaceAll(MARK, (mark: string, name: string, proof: string) => {
@@ -66,7 +66,7 @@ export class SecretMarks {
   }
 }
 
-/** There is no secret of that name, or not any more. */
+/** The secret doesn't exist, or no longer exists. */
 export class MissingSecretError extends Error {
   override readonly name = 'MissingSecretError' as const;
 
@@ -77,7 +77,7 @@ export class MissingSecretError extends Error {
   }
 }
 
-/** The value as people see it. */
+/** The value as shown to users. */
 export function conceal<Value extends Json>(value: Value): Value {
   return mapTexts(value, (text) =>
     text.replaceAll(MARK, (_mark: string, name: string) => shownSecret(name)),
@@ -85,9 +85,9 @@ export function conceal<Value extends Json>(value: Value): Value {
 }
 
 /**
- * Of the inputs that were evaluated twice, with drafts of marks and with what people see: marks where drafts are whole, otherwise
- * what a function has made of the shown text.
- * @param sealed the text with marks in the place of drafts; null if it has none
+ * Merges two evaluations of the inputs, with drafts of marks and with the text shown to users: marks where drafts are complete,
+ * otherwise the result for the shown text.
+ * @param sealed returns the text with drafts replaced by marks; null if it has none
  */
 export function preferMarks(
   marked: Json,
@@ -102,7 +102,7 @@ export function preferMarks(
   if (!isJsonObject(marked) || !isJsonObject(shown)) return shown;
   const names = Object.keys(shown);
   const own = Object.keys(marked);
-  // Names that are made of secrets differ: then the order says which belong together.
+  // Names that contain secrets differ; then the order matches them up.
   if (names.length !== own.length) return shown;
   const merged: JsonObject = {};
   for (const [index, name] of names.entries()) {

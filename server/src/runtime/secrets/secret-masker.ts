@@ -1,4 +1,4 @@
-/** Takes the values of secrets out of what comes back from calls. */
+/** Removes secret values from the results of calls. */
 import type { Failure } from '../../engine/failure/fail-step.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
@@ -7,7 +7,7 @@ import { learnSecrets, type SecretSource } from '../../secrets/secret-source.js'
 
 /** Python cuts messages at this length; see scripts/pyodide/runner.py. */
 const MESSAGE_LENGTH_MIN_CUT = 2000;
-/** The last character of an output may be cut, too. */
+/** The last character of an output may also be cut. */
 const CHARACTER_BYTES_MAX = 4;
 
 export class SecretMasker {
@@ -21,7 +21,7 @@ export class SecretMasker {
     return this.#source.mask.text(text);
   }
 
-  /** What a worker or an operator reports: the values may have been read by another node. */
+  /** A report of a worker or an operator: another node may have read the values. */
   reported<Value extends Json>(value: Value): Value {
     learnSecrets(this.#source);
     return this.#source.mask.value(value);
@@ -52,12 +52,12 @@ export class SecretMasker {
       ...error,
       type: mask.text(type),
       message: masked(message),
-      // It ends with the message.
+      // The traceback ends with the message.
       ...(traceback !== undefined && { traceback: masked(traceback) }),
     };
   }
 
-  /** The start of a secret at the end of a cut text is not recognized, and nobody may find out by trying what is (SK2). */
+  /** The beginning of a secret at the end of a cut text isn't recognized, and must not be guessable by trial (SK2). */
   #withoutEnd(text: string, inputs: JsonObject): string {
     const length = this.#source.mask.longestIn(inputs);
     return length === 0 ? text : `${text.slice(0, Math.max(0, text.length - length))}…`;

@@ -1,8 +1,8 @@
 /**
- * The secrets of definitions at work: marks while inputs are evaluated and stored, values when a call is made, and their names
- * in whatever comes back.
+ * Secrets in running instances: marks while inputs are evaluated and stored, values when a call is made, and names in its
+ * result.
  *
- *  SM3 A value exists only between the moment at which a call is made and its end: nothing that is stored contains it.
+ *  SM3 A value exists only during a call; stored data never contains it.
  */
 import type { Ids } from '../../base/ids.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
@@ -30,14 +30,15 @@ export class Secrets {
     this.masker = new SecretMasker(options.source);
   }
 
-  /** Those that there are now, in ascending order. */
+  /** The current names, in ascending order. */
   names(): readonly string[] {
     return this.#options.source.names();
   }
 
   /**
-   * `secrets` as expressions see it that name these secrets, with drafts of marks, and with what people see; `sealed` puts the
-   * marks of this step execution in the place of the drafts. Those that do not exist are left out. @throws StoreUnavailableError
+   * The variable `secrets` for expressions that use these secrets, once with drafts of marks, once with the text shown to
+   * users; `sealed` replaces drafts with this step execution's marks. Missing secrets are omitted. @throws
+   * StoreUnavailableError
    */
   async variables(
     named: readonly string[],
@@ -61,7 +62,7 @@ export class Secrets {
     };
   }
 
-  /** The inputs of a call, with the values of its secrets. @throws MissingSecretError, StoreUnavailableError */
+  /** The inputs of a call, with its secret values. @throws MissingSecretError, StoreUnavailableError */
   async fill<Value extends Json>(value: Value, execution: string): Promise<Value> {
     if (!SecretMarks.mayMark(value)) return value;
     const { source } = this.#options;
@@ -72,7 +73,7 @@ export class Secrets {
     return conceal(value);
   }
 
-  /** All nodes on a store use one key, so that each can fill in what another has evaluated. */
+  /** All nodes on a store use one key, so that each can fill in marks of another. */
   #marksOfStore(): Promise<SecretMarks> {
     this.#marks ??= this.#loadKey().then((key) => new SecretMarks(key));
     this.#marks.catch(() => (this.#marks = null));
@@ -86,7 +87,7 @@ export class Secrets {
     const body = ids.newSecret();
     const record = { kind: 'secret-key', name: KEY, revision: 1, expiresAt: null, body } as const;
     if (await store.saveResource(record, null)) return body;
-    // Another node was faster.
+    // Another node stored it first.
     return (await store.getResource('secret-key', KEY))?.body ?? body;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The spans of work items: one from the offer until a worker gets the item, and one while the worker has it. Each worker
- * continues the second one: its ids follow from the item, so that every node knows them.
+ * continues the second one. Its ids are derived from the item, so that every node knows them.
  */
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import { readExecutionKey } from '../../base/ids.js';
@@ -14,7 +14,7 @@ export type TracedItem = Pick<
   'id' | 'instanceId' | 'name' | 'attempt' | 'createdAt'
 >;
 
-/** A worker gets the item. Returns what it continues. */
+/** Called when a worker gets the item. Returns the span context that the worker continues. */
 export function traceClaim(
   tracing: Tracing,
   trace: InstanceTrace,
@@ -38,13 +38,13 @@ export function traceClaim(
 }
 
 export interface HeldItem {
-  /** Null if another node handed it out. */
+  /** Null if another node delivered it. */
   readonly since: number | null;
   readonly now: number;
   readonly end: 'completed' | 'failed' | 'released';
 }
 
-/** The worker has reported, or has given the item back. */
+/** Called when the worker has reported a result, or returned the item. */
 export function traceHeld(
   tracing: Tracing,
   trace: InstanceTrace,

@@ -56,11 +56,11 @@ function methodOf(sent: SentRequest | null): string | null {
   return sent?.method ?? null;
 }
 
-/** Without path and query: they may contain confidential data. */
+/** Omits path and query, which may contain confidential data. */
 function attributesOf(sent: SentRequest | null): SpanAttributes {
   if (sent === null) return {};
   const { method, origin, statusCode } = sent;
-  // Masked origins need not be addresses.
+  // Masked origins may not be valid URLs.
   const url = URL.canParse(origin) ? new URL(origin) : null;
   const status = statusCode === 0 ? {} : { 'http.response.status_code': statusCode };
   if (url === null) return { 'http.request.method': method, ...status };
@@ -74,7 +74,7 @@ function attributesOf(sent: SentRequest | null): SpanAttributes {
   };
 }
 
-/** As semantic conventions have it: a client's span has failed from 400 on, even if the step accepts the response. */
+/** As in the semantic conventions, a client span has failed from status 400 on, even if the step accepts the response. */
 function failureOf(result: EffectResult, sent: SentRequest | null): string | null {
   if (sent !== null && sent.statusCode >= 400) return String(sent.statusCode);
   if (!result.ok) return result.failure.type;

@@ -1,9 +1,9 @@
 /**
- * The spans of instances, recorded after the commit that contains what they show (R2): steps with their attempts, waits with
- * the reason that `explain` gives, the passes that did the work, and the instance as a whole.
+ * The spans of instances, recorded after the commit of their contents (R2): steps with their attempts, waits with the reason
+ * from `explain`, passes, and the instance as a whole.
  *
- * A node that dies loses the spans that it has not sent. The node that takes the instance over records the steps that the
- * instance still holds once more: they have the same ids, so a backend shows them once.
+ * A node that dies loses its unsent spans. The node that takes over the instance records the steps that the instance still
+ * contains again: they have the same ids, so a backend shows them once.
  */
 import type { EndedAttempt, EndedWait } from '../../engine/flow/session.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
@@ -18,7 +18,7 @@ import { contextIn, instanceSpan, stepSpan, instanceAttributes } from './span-na
 import { childStart } from './start-trace.js';
 import { waitReason } from './wait-reason.js';
 
-/** The longest type of an error that a span shows: authors choose some of them. */
+/** Maximum length of an error type in a span: authors choose some of them. */
 const TYPE_LENGTH_MAX = 100;
 
 type EndedStep = Pick<EndedAttempt, 'record' | 'startsInstance' | 'type'>;
@@ -35,7 +35,7 @@ export class InstanceSpans {
     this.#tracing = tracing;
   }
 
-  /** @param since when the work began that is now committed; null: unknown */
+  /** @param since since the start of the committed work; null: unknown */
   committed(
     instance: Instance,
     { endedAttempts, endedWaits }: CommittedWork,
@@ -54,7 +54,7 @@ export class InstanceSpans {
     if (isEnded(instance)) this.#instance(instance, trace);
   }
 
-  /** The instance was taken over from another node, which may have died before it sent its spans. */
+  /** Called when the instance was taken over from another node, which may have died before it sent its spans. */
   takenOver(instance: Instance, definition: WorkflowDefinition): void {
     const { trace } = instance;
     if (trace?.sampled !== true) return;
@@ -134,7 +134,7 @@ function ownAttributes({ definitionId, id }: Instance): SpanAttributes {
   return instanceAttributes(id, definitionId);
 }
 
-/** All known attempts of the execution, the oldest first. */
+/** All known attempts of the execution, oldest first. */
 function attemptsOf({ recent }: Instance, record: StepRecord): readonly StepRecord[] {
   if (record.attempt === 1) return [record];
   const earlier = recent.filter(
@@ -170,7 +170,7 @@ const WORDS: Readonly<Record<StepRecord['status'], string>> = {
   Compensated: 'compensated',
 };
 
-/** A child that was joined instead of started may have a trace that this node does not know. */
+/** A child that was joined instead of started may have a trace unknown to this node. */
 function childLinks(
   workflowId: string,
   { attempt, bodyAttempt, joined, pointerId: id }: StepRecord,

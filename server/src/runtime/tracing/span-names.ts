@@ -1,4 +1,4 @@
-/** The spans of an instance that more than one part of the server refers to. */
+/** The spans of an instance that several parts of the server refer to. */
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import { spanIdOf, type TraceContext } from '../../tracing/trace-context.js';
 import type { SpanAttributes } from '../../tracing/tracing.js';
@@ -8,7 +8,7 @@ export function instanceSpan(trace: InstanceTrace, workflowId: string): TraceCon
   return contextIn(trace, spanIdOf('instance', workflowId));
 }
 
-/** One execution of a step, with all of its attempts. */
+/** One execution of a step, with all its attempts. */
 export function stepSpan(
   trace: InstanceTrace,
   workflowId: string,
@@ -17,7 +17,7 @@ export function stepSpan(
   return contextIn(trace, spanIdOf('step', workflowId, pointerId));
 }
 
-/** The time for which a worker has a work item: its own spans are inside it. */
+/** The time for which a worker holds a work item; the worker's own spans are inside it. */
 export function heldSpan(trace: InstanceTrace, activityId: string, attempt: number): TraceContext {
   return contextIn(trace, spanIdOf('held', activityId, attempt));
 }
@@ -33,7 +33,7 @@ export function contextIn(trace: InstanceTrace, spanId: string): TraceContext {
   };
 }
 
-/** The attributes by which spans of one instance are found. */
+/** The attributes to find the spans of an instance by. */
 export function instanceAttributes(workflowId: string, definitionId?: string): SpanAttributes {
   return {
     'stepwright.workflow.id': workflowId,
@@ -41,7 +41,7 @@ export function instanceAttributes(workflowId: string, definitionId?: string): S
   };
 }
 
-/** The ids by which backends of logs and traces find each other's records. */
+/** The ids that link logs and traces. */
 export function stepLogFields(
   trace: InstanceTrace | undefined,
   workflowId: string,

@@ -1,6 +1,6 @@
 /**
- * The trace of a new instance: that of the request that started it, or a trace of its own. A child has a trace of its own,
- * too, which is linked with the step that started it: a tree of thousands of instances would be too large for one trace.
+ * The trace of a new instance: the trace of the request that started it, or a new one. A child also gets a new trace, linked to
+ * the step that started it: a tree of thousands of instances would be too large for one trace.
  */
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { ParentLink } from '../../engine/model/instance.js';
@@ -14,14 +14,14 @@ import {
 import type { Tracing } from '../../tracing/tracing.js';
 import { stepSpan, instanceAttributes } from './span-names.js';
 
-/** With the span of the request. */
+/** Includes the request's span. */
 export interface TracedStart extends TraceHeaders {
   readonly id: string;
   readonly definitionId: string;
   readonly startTime: number;
 }
 
-/** To be spread into the start of an instance. */
+/** Members to spread into the start of an instance. */
 export function traceStart(
   tracing: Tracing | undefined,
   { definitionId, id: workflowId, startTime, ...headers }: TracedStart,
@@ -44,11 +44,11 @@ export interface TracedChild {
   readonly definitionId: string;
   readonly startTime: number;
   readonly parent: ParentLink;
-  /** Of the parent. */
+  /** The parent's trace. */
   readonly trace?: InstanceTrace;
 }
 
-/** The same for a child: whoever follows the link from the parent finds its trace. */
+/** Like `traceStart`, for a child: its trace is linked from the parent. */
 export function traceChild(
   tracing: Tracing | undefined,
   { parent, trace, ...child }: TracedChild,

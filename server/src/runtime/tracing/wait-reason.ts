@@ -1,4 +1,4 @@
-/** Why an instance waited, in the words of `explain`, without data: the key of an event and messages of errors. */
+/** Why an instance waited, in the words of `explain`, but without data such as event keys and error messages. */
 import type { Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import { explainPointer } from '../operations/explain/explain-pointer.js';

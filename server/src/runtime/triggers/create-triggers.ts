@@ -1,4 +1,4 @@
-/** Connects the parts that start runs by triggers. */
+/** Connects the parts of triggers. */
 import type { NodeServicesOptions } from '../node-options.js';
 import { PublisherReaches } from '../events/publisher-reach.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
@@ -17,7 +17,7 @@ export interface TriggerServices {
   readonly control: TriggerControl;
 }
 
-/** How long the node that looks for due triggers may sleep if others can change them: without and with news of that. */
+/** Maximum sleep of the node that checks due triggers, if other nodes can change them: without and with hints of changes. */
 const SLEEP_MS_WITHOUT_HINTS = 1000;
 const SLEEP_MS_WITH_HINTS = 10_000;
 

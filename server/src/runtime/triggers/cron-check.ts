@@ -1,9 +1,9 @@
 /**
- * One look at a cron trigger: decides on the times that are due, starts their runs, and saves how far it has come.
+ * One check of a cron trigger: decides on due times, starts their runs, and saves its progress.
  *
- *  TG1 A run is started before the trigger is saved, under an id made of trigger and time. So after a crash between the two,
- *      the repeated start finds the same run, and each due time starts exactly one.
- *  TG2 A save is a compare-and-set. Whoever loses it has started nothing that the winner would not start.
+ *  TG1 A run is started before the trigger is saved, under an id derived from the trigger and the time. So after a crash
+ *      between the two, the repeated start finds the same run, and each due time starts exactly one.
+ *  TG2 A save is a compare-and-set. A node that loses it has started only runs that the winner also starts.
  */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { CronSource, TriggerDefinition } from '../../engine/model/trigger.js';
@@ -22,11 +22,11 @@ import {
   type TriggerState,
 } from './trigger-state.js';
 
-/** Starts of one trigger before others have their turn. */
+/** Maximum number of starts of one trigger before others run. */
 const STARTS_MAX = 50;
-/** How soon a trigger looks again for the end of the run that it waits for. */
+/** How soon a trigger checks again for the end of the run that it waits for. */
 const BLOCKED_MS = 1000;
-/** Runs of a trigger that are remembered as open. */
+/** Maximum number of open runs remembered per trigger. */
 export const OPEN_MAX = 100;
 
 export interface CronCheckOptions {
@@ -57,7 +57,7 @@ export class CronCheck {
     this.#state = readTriggerState(at.record);
   }
 
-  /** Returns false if somebody else has changed the trigger meanwhile. @throws unknown if a start has to be repeated */
+  /** Returns false if the trigger has been changed concurrently. @throws unknown if a start has to be repeated */
   async run(): Promise<boolean> {
     const now = this.#options.clock.now();
     this.#passOverMissed(now);
@@ -67,14 +67,14 @@ export class CronCheck {
       isBlocked = await this.#startDue(now);
     } catch (error) {
       const hasProgress = this.#state !== before && !(error instanceof StoreUnavailableError);
-      // A server that has memory for a few runs starts a few each time, and not the same ones again.
+      // A server with memory for only a few runs starts a few each time, never the same ones again.
       if (hasProgress) await this.#save(true, now);
       throw error;
     }
     return this.#save(isBlocked, now);
   }
 
-  /** Returns whether the next due time has to wait. */
+  /** Returns true if the next due time must wait. */
   async #startDue(now: number): Promise<boolean> {
     const { record, source } = this.#at;
     for (let count = 0; count < STARTS_MAX; count += 1) {

@@ -1,27 +1,27 @@
-/** When a cron trigger is due next, and what is due. Pure: the caller knows the time. */
+/** Computes the due times of a cron trigger. Pure: the caller passes the time. */
 import type { CronSource } from '../../engine/model/trigger.js';
 import { fractionOf } from '../../base/ids.js';
 import { scheduleOf } from '../../schedules/trigger-times.js';
 import type { DueRange, TriggerState } from './trigger-state.js';
 
-/** A due time that is later than this counts as missed, however short CatchUp is: a healthy server is less late. */
+/** Only due times older than this count as missed, however short CatchUp is: a healthy server is less late. */
 const LATE_MS = 2000;
-/** Missed times that are counted; more are passed over without counting. */
+/** Maximum number of missed times counted; further ones are skipped. */
 const MISSED_MAX = 1000;
 
 export interface DueTime {
   readonly time: number;
-  /** Whether it was queued before, or belongs to a backfill. */
+  /** True if it was queued before, or belongs to a backfill. */
   readonly isBacklog: boolean;
 }
 
-/** The delay of the start at that time: always the same. */
+/** The delay of the start at this time, always the same. */
 export function jitterOf(recordId: string, { jitterMs }: CronSource, time: number): number {
   if (jitterMs <= 0) return 0;
   return Math.floor(fractionOf(recordId, String(time)) * jitterMs);
 }
 
-/** When a node must look at the trigger; null: only when somebody changes it. */
+/** When a node must check the trigger; null: only after a change. */
 export function dueAtOf(
   recordId: string,
   source: CronSource,
@@ -34,7 +34,7 @@ export function dueAtOf(
   return next === null ? null : next + jitterOf(recordId, source, next);
 }
 
-/** The due time that comes next, if it is due now. */
+/** The next due time, if it is due now. */
 export function nextDue(
   recordId: string,
   source: CronSource,
@@ -62,7 +62,7 @@ export function passed(state: TriggerState, { isBacklog, time }: DueTime): Trigg
   return { ...state, backlog };
 }
 
-/** The due times after the cursor, up to the given one, are kept for later. */
+/** Queues the due times after the cursor, up to the given one. */
 export function queued(state: TriggerState, time: number): TriggerState {
   const last = state.backlog.at(-1);
   const range = { from: state.cursor, to: time };
@@ -73,7 +73,7 @@ export function queued(state: TriggerState, time: number): TriggerState {
   return { ...state, cursor: time, backlog };
 }
 
-/** Due times that are too old to be made up for; the newest of those that were counted. */
+/** Due times that are too old to catch up; the newest of the counted ones. */
 export function missedTimes(
   recordId: string,
   source: CronSource,
@@ -92,7 +92,7 @@ export function missedTimes(
     if (time === null || time + jitterOf(recordId, source, time) + lateMs >= now) break;
     count += 1;
     newest = time;
-    // Beyond the limit: no time before this can be made up for.
+    // Beyond the limit: no earlier time can be caught up.
     cursor = count >= MISSED_MAX ? Math.max(time, now - lateMs - jitterMs - 1) : time;
   }
   return count === 0 ? null : { count, newest, cursor };

@@ -1,9 +1,9 @@
 /**
- * Starts the runs of triggers on events, as a part of the delivery of the event: an event counts as delivered only after
- * that, so what a crash interrupts is repeated, under the same id for each event and trigger.
+ * Starts the runs of event triggers, as part of the event's delivery: the event counts as delivered only afterwards, so
+ * interrupted starts are repeated, under the same id for each event and trigger.
  *
- *  TG5 An event starts runs of those definitions only that its publisher reaches: whoever may start the runs of some definitions
- *      cannot start others by an event. Waiting runs get it all the same, because events are shared.
+ *  TG5 An event starts runs only of definitions within its publisher's reach: a caller who may start runs of some definitions
+ *      can't start others through an event. Waiting runs still get it, because events are shared.
  */
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
@@ -26,7 +26,7 @@ import {
 import { traceHeadersOf } from '../../tracing/trace-context.js';
 
 const PAGE = 100;
-/** How often the outcome of an event is written, if others write theirs at the same time. */
+/** Maximum number of attempts to write an event's outcome, if others write theirs at the same time. */
 const NOTES_MAX = 3;
 
 export interface EventTriggersOptions {
@@ -44,7 +44,7 @@ export class EventTriggers {
     this.#options = options;
   }
 
-  /** Whether events with this name may start runs. */
+  /** True if events with this name may start runs. */
   async has(eventName: string): Promise<boolean> {
     const found = await this.#options.store.findEventTriggers(eventHashOf(eventName), null, 1);
     return found.length > 0;
@@ -96,7 +96,7 @@ export class EventTriggers {
     return readJson(text);
   }
 
-  /** Nothing depends on it: if others write at the same time, theirs is as good. */
+  /** Best effort: if others write at the same time, their outcome may stay. */
   async #note(id: string, last: LastFiring): Promise<void> {
     const { metrics, store } = this.#options;
     metrics.triggerFired(last.outcome);

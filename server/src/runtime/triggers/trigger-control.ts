@@ -1,4 +1,4 @@
-/** The triggers of a definition, as clients see and control them. */
+/** Client operations on triggers: list, pause, resume, fire, backfill. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { TriggerDefinition } from '../../engine/model/trigger.js';
 import type { Clock } from '../../base/clock.js';
@@ -34,7 +34,7 @@ export interface TriggerControlOptions {
   readonly metrics: Pick<RuntimeMetrics, 'triggerFired'>;
   readonly catalog: Pick<DefinitionCatalog, 'find' | 'forget' | 'latest'>;
   readonly starter: Pick<TriggerStarter, 'start'>;
-  /** Something may be due earlier than before. */
+  /** Called when a trigger may be due earlier than before. */
   readonly changed: (definitionId: string) => void;
 }
 
@@ -67,12 +67,12 @@ export class TriggerControl {
     });
   }
 
-  /** The triggers of all definitions that fire soon. */
+  /** The triggers, over all definitions, that fire soon. */
   schedule(request: ScheduleRequest): Promise<Schedule> {
     return readSchedule(this.#options, request);
   }
 
-  /** Due times and events pass without effect until it is resumed. @throws AppError `trigger_not_found` */
+  /** Due times and events are ignored until it is resumed. @throws AppError `trigger_not_found` */
   async pause(definitionId: string, name: string): Promise<TriggerListItem> {
     return this.#change(definitionId, name, ({ state }) => ({ ...state, paused: true }));
   }
@@ -87,8 +87,9 @@ export class TriggerControl {
   }
 
   /**
-   * Starts a run now, whatever else of the trigger is open.
-   * @throws AppError `trigger_not_found`, `definition_disabled`, `invalid_data`, `reference_in_use` and others of a start
+   * Starts a run now, even if other runs of the trigger are open.
+   * @throws AppError `trigger_not_found`, `definition_disabled`, `invalid_data`, `reference_in_use`, and other errors of a
+   *   start
    */
   async fire(definitionId: string, name: string): Promise<StartedInstance> {
     const { clock, ids, metrics, starter } = this.#options;
@@ -121,8 +122,8 @@ export class TriggerControl {
   }
 
   /**
-   * Starts runs for times that have passed, by the rules of Overlap. Those that are still to come are left out: the trigger
-   * starts their runs when they are due.
+   * Starts runs for past due times, according to Overlap. Future due times are skipped: the trigger starts their runs when they
+   * are due.
    * @throws AppError `trigger_not_found`, `invalid_request`
    */
   async backfill(

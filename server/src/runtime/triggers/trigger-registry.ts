@@ -1,9 +1,10 @@
 /**
- * Keeps the records of triggers as the newest version of their definition says.
+ * Keeps trigger records in line with the newest version of their definition.
  *
- *  TG3 A record of the registration is written before the version, and removed after the triggers. So a crash between them
- *      leaves a record that is due soon, and whoever finds it completes the registration.
- *  TG4 The newest version is the truth: after writing, the registry looks whether there is a newer one, and begins again.
+ *  TG3 A record of the registration is written before the version, and removed after the triggers are written. So a crash in
+ *      between leaves a record that is due soon, and the node that finds it completes the registration.
+ *  TG4 The newest version is authoritative: after writing, the registry checks whether there is a newer one, and if so, starts
+ *      over.
  */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { TriggerDefinition } from '../../engine/model/trigger.js';
@@ -22,9 +23,9 @@ import {
   type TriggerState,
 } from './trigger-state.js';
 
-/** More than a definition has triggers, with room for registrations under way. */
+/** More than the maximum number of a definition's triggers, with room for registrations in progress. */
 export const TRIGGERS_READ_MAX = 1000;
-/** When a registration that has not been completed is taken for interrupted. */
+/** After this time, an incomplete registration is considered interrupted. */
 const INTERRUPTED_AFTER_MS = 5000;
 const ATTEMPTS_MAX = 20;
 
@@ -33,7 +34,7 @@ export interface TriggerRegistryOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
-  /** Something may be due earlier than before. */
+  /** Called when a trigger may be due earlier than before. */
   readonly changed: () => void;
 }
 
@@ -53,14 +54,14 @@ export class TriggerRegistry {
     const isConcerned = triggers.length > 0 || (await this.#hasRecords(id));
     const registration = isConcerned ? await this.#begin(id) : null;
     const result = await insert();
-    // Another registration may have added some meanwhile.
+    // Another registration may have added some in the meantime.
     if (isConcerned || (await this.#hasRecords(id))) await this.reconcile(id);
     if (registration !== null) await store.removeTrigger(registration.id, registration.revision);
     this.#options.changed();
     return result;
   }
 
-  /** Completes a registration that a node has not completed. */
+  /** Completes a registration that another node has left incomplete. */
   async complete(registration: TriggerRecord): Promise<void> {
     await this.reconcile(registration.definitionId);
     await this.#options.store.removeTrigger(registration.id, registration.revision);
@@ -95,7 +96,7 @@ export class TriggerRegistry {
     return (await this.#options.store.listTriggers(definitionId, 1)).length > 0;
   }
 
-  /** Returns the version that the records now follow; null if others have changed one meanwhile. */
+  /** Returns the version that the records now follow; null after a concurrent change. */
   async #attempt(definitionId: string): Promise<number | null> {
     const { findDefinition, store } = this.#options;
     const stored = await store.getDefinition(definitionId, 'latest');

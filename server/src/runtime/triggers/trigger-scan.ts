@@ -1,6 +1,6 @@
 /**
- * Looks at the triggers that are due, and sleeps until the next one is: one timer for all. One node does so for all nodes; if
- * two nodes take themselves for that one, they start the same runs (TG1).
+ * Checks due triggers, and sleeps until the next one is due, with one timer for all. Only one node does this; if two nodes do,
+ * they start the same runs (TG1).
  */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { Clock } from '../../base/clock.js';
@@ -15,7 +15,7 @@ import { isRegistration, readTriggerState } from './trigger-state.js';
 
 const PAGE = 500;
 const AT_ONCE = 100;
-/** When a trigger that could not be looked at is tried again. */
+/** Pause before a trigger is retried whose check failed. */
 const FAILED_PAUSE_MS = 10_000;
 const OUTAGE_PAUSE_MS = 1000;
 
@@ -25,7 +25,7 @@ export interface TriggerScanOptions extends CronCheckOptions {
   readonly logger: Logger;
   readonly registry: Pick<TriggerRegistry, 'complete' | 'reconcile'>;
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
-  /** Whether this node is the one that does it. */
+  /** True if this node is the one that checks triggers. */
   readonly isChosen: () => boolean;
   /** How long this node may sleep; null: until the next trigger is due, because it learns of all changes. */
   readonly sleepMsMax: () => number | null;
@@ -37,7 +37,7 @@ export class TriggerScan implements Service {
   #running: Promise<void> | null = null;
   #isWanted = false;
   #isStopped = false;
-  /** It sleeps as if no other node could change triggers. */
+  /** True while it sleeps as if no other node could change triggers. */
   #sleepsAlone = false;
 
   constructor(options: TriggerScanOptions) {
@@ -55,12 +55,12 @@ export class TriggerScan implements Service {
     await this.#running;
   }
 
-  /** The nodes were read: another one may have joined since the scan began to sleep. */
+  /** Called when the nodes were read: another one may have joined since the scan began to sleep. */
   nodesRead(): void {
     if (this.#sleepsAlone && this.#options.sleepMsMax() !== null) this.soon();
   }
 
-  /** Something may be due earlier than before. */
+  /** Called when a trigger may be due earlier than before. */
   soon(): void {
     if (this.#isStopped) return;
     this.#isWanted = true;
@@ -92,7 +92,7 @@ export class TriggerScan implements Service {
     if (at < Infinity) this.#cancel = clock.at(at, () => this.soon(), at === latest);
   }
 
-  /** Returns when the next trigger is due; null: none is. */
+  /** Returns the time at which the next trigger is due; null if there is none. */
   async #round(): Promise<number | null> {
     const { clock, store } = this.#options;
     for (;;) {
@@ -139,7 +139,7 @@ export class TriggerScan implements Service {
   }
 }
 
-/** Users see that it does not fire, and where to look for the reason. An overloaded server says so elsewhere. */
+/** Shows users that the trigger doesn't fire, and where to find the reason. Overload is reported elsewhere. */
 function withFailure(record: TriggerRecord, time: number): TriggerRecord {
   if (isRegistration(record)) return record;
   const reason = 'the server could not fire this trigger; see the server log for the reason';

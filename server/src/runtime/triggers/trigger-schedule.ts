@@ -1,4 +1,4 @@
-/** What cron triggers fire in the near future, over all definitions. */
+/** Lists the cron triggers, over all definitions, that fire in the near future. */
 import type { Clock } from '../../base/clock.js';
 import { reaches } from '../../base/name-reach.js';
 import { scheduleOf } from '../../schedules/trigger-times.js';
@@ -8,9 +8,9 @@ import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import { isRegistration, readTriggerState } from './trigger-state.js';
 import type { Schedule, ScheduledTrigger, ScheduleRequest } from './trigger-types.js';
 
-/** How many times of a trigger are listed. The cost of a request is bounded by this and the number of triggers. */
+/** Maximum number of times listed per trigger. The cost of a request is bounded by this and the number of triggers. */
 const TIMES_MAX = 24;
-/** How many triggers are read for a caller who may not see all of them. */
+/** Maximum number of triggers read for a caller who may not see all of them. */
 const NARROWED_MAX = 10_000;
 
 export interface TriggerScheduleOptions {
@@ -19,7 +19,7 @@ export interface TriggerScheduleOptions {
   readonly catalog: Pick<DefinitionCatalog, 'find'>;
 }
 
-/** Omits triggers that are paused or whose definition is disabled: they start nothing. */
+/** Omits triggers that are paused or whose definition is disabled: they don't fire. */
 export async function readSchedule(
   options: TriggerScheduleOptions,
   { limit, periodMs, reach }: ScheduleRequest,

@@ -15,7 +15,7 @@ import type { LastFiring } from './trigger-state.js';
 import { traceHeadersOf, type TraceHeaders } from '../../tracing/trace-context.js';
 
 const REASON_LENGTH_MAX = 1000;
-/** Errors that say nothing about the start: it is repeated. */
+/** Errors that don't concern the start itself: it is repeated. */
 const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
   'stopping',
@@ -30,7 +30,7 @@ export interface TriggerStarterOptions {
   readonly logger: Pick<Logger, 'error'>;
 }
 
-/** With the span that published the event. */
+/** Includes the span that published the event. */
 export interface TriggeredStart extends TraceHeaders {
   readonly definition: WorkflowDefinition;
   readonly trigger: TriggerDefinition;
@@ -40,11 +40,11 @@ export interface TriggeredStart extends TraceHeaders {
 
 export type StartAttempt =
   | { readonly outcome: 'started'; readonly instance: InstanceView }
-  /** Another run has the reference, and the definition says to use that one. */
+  /** Another run has the reference, and the definition joins it. */
   | { readonly outcome: 'joined'; readonly instance: InstanceView }
-  /** Another run has the reference, and the definition says to start none. */
+  /** Another run has the reference, and the definition doesn't allow a second one. */
   | { readonly outcome: 'refused'; readonly error: AppError }
-  /** The definition is disabled: it rests. */
+  /** The definition is disabled. */
   | { readonly outcome: 'disabled' }
   | { readonly outcome: 'failed'; readonly error: AppError };
 
@@ -82,7 +82,7 @@ export class TriggerStarter {
     }
   }
 
-  /** What fails for an unknown reason would fail again, and hold up what comes after it. */
+  /** A start that fails for an unknown reason would fail again, and block the ones after it. */
   #unexpected(error: unknown): AppError {
     this.#options.logger.error({ err: error }, 'could not start the run of a trigger');
     const message = 'the server could not start this run; see the server log for the reason';
@@ -119,7 +119,7 @@ export class TriggerStarter {
   }
 }
 
-/** What the list of triggers shows of the attempt; null: nothing, because the definition rests. */
+/** The attempt as shown in the list of triggers; null if the definition is disabled. */
 export function firingOf(attempt: StartAttempt, time: number): LastFiring | null {
   switch (attempt.outcome) {
     case 'started':

@@ -1,11 +1,11 @@
-/** The state of a trigger, which its record holds as text. */
+/** The state of a trigger, stored as text in its record. */
 import type { TriggerDefinition } from '../../engine/model/trigger.js';
 import { hashOf } from '../../base/ids.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 
 export type TriggerOutcome = 'Started' | 'Skipped' | 'Failed' | 'Missed';
 
-/** What came of the last due time or event. */
+/** The outcome of the last due time or event. */
 export interface LastFiring {
   readonly time: number;
   readonly workflowId: string | null;
@@ -24,19 +24,19 @@ export interface TriggerState {
   /** The newest version of the definition. */
   readonly version: number;
   readonly content: string;
-  /** Since when it holds. */
+  /** The time since which it is in effect. */
   readonly since: number;
   readonly paused: boolean;
-  /** Of cron triggers: later due times are still to be decided. */
+  /** Cron triggers only: later due times are undecided. */
   readonly cursor: number;
-  /** Of cron triggers: due times that are started before others, the oldest first: queued ones and those of a backfill. */
+  /** Cron triggers only: queued and backfilled due times, which are started before others, oldest first. */
   readonly backlog: readonly DueRange[];
-  /** Runs that may be open, the oldest first. */
+  /** Runs that may be open, oldest first. */
   readonly open: readonly string[];
   readonly last: LastFiring | null;
 }
 
-/** A registration under way: whoever finds it when it is due completes the registration. */
+/** A registration in progress: the node that finds it when it is due completes the registration. */
 const REGISTRATION = 'r-';
 
 export function isRegistration({ id }: TriggerRecord): boolean {
@@ -51,12 +51,12 @@ export function triggerId(definitionId: string, name: string): string {
   return `t-${hashOf(definitionId, name)}`;
 }
 
-/** Events are found by the hash of their name, which may be long. */
+/** Events are indexed by the hash of their name, because names may be long. */
 export function eventHashOf(eventName: string): string {
   return hashOf('event', eventName);
 }
 
-/** The run that a trigger starts at a time or for an event: the same, however often the start is repeated. */
+/** The id of the run that a trigger starts at a time or for an event: the same for each repetition of the start. */
 export function runIdOf(record: TriggerRecord, cause: number | string): string {
   return `t-${hashOf(record.id, typeof cause === 'number' ? String(cause) : `event ${cause}`)}`;
 }

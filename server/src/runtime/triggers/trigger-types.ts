@@ -10,15 +10,15 @@ export interface TriggerListItem {
   readonly eventName: string | null;
   readonly eventKey: string | null;
   readonly paused: boolean;
-  /** Of cron triggers, as if it were not paused. */
+  /** Cron triggers only; as if it were not paused. */
   readonly nextTimes: readonly number[];
   readonly last: LastFiring | null;
 }
 
 export interface BackfillRequest {
-  /** The first time that may be started. */
+  /** The start of the period, inclusive. */
   readonly from: number;
-  /** The first time that may not. */
+  /** The end of the period, exclusive. */
   readonly to: number;
 }
 
@@ -26,7 +26,7 @@ export interface ScheduleRequest {
   readonly periodMs: number;
   /** The maximum number of triggers. */
   readonly limit: number;
-  /** Of the ids of definitions. */
+  /** The reach over definition ids. */
   readonly reach: NameReach;
 }
 
@@ -34,9 +34,9 @@ export interface ScheduleRequest {
 export interface Schedule {
   readonly from: number;
   readonly to: number;
-  /** The one that fires first comes first. */
+  /** Ordered by next time. */
   readonly items: readonly ScheduledTrigger[];
-  /** Whether further triggers fire in the period. */
+  /** True if further triggers fire in the period. */
   readonly more: boolean;
 }
 
@@ -46,6 +46,6 @@ export interface ScheduledTrigger {
   readonly cron: string;
   readonly timeZone: string;
   readonly times: readonly number[];
-  /** Whether it fires more often in the period. */
+  /** True if it fires more often in the period. */
   readonly more: boolean;
 }

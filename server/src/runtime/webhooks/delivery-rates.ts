@@ -1,4 +1,6 @@
-/** Counts the valid calls of each webhook in its current minute on this node. Names come from stored webhooks: there are few. */
+/**
+ * Counts the valid calls of each webhook in its current minute on this node. Names come from stored webhooks, so there are few.
+ */
 import { AppError } from '../../base/errors.js';
 import type { Clock } from '../../base/clock.js';
 

@@ -1,4 +1,4 @@
-/** Slack calls a new address once, and expects back what it has sent: see `url_verification` in its documentation. */
+/** Slack calls a new URL once, and expects its challenge to be echoed: see `url_verification` in its documentation. */
 import { isJsonObject, type Json } from '../../engine/values/json.js';
 import type { StoredWebhook } from './webhook-codec.js';
 

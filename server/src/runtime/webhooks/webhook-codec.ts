@@ -1,4 +1,4 @@
-/** Webhooks between their stored form and what clients see. */
+/** Converts webhooks between their stored form and the client view. */
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import type { ResourceRecord } from '../../store/records/resources.js';
 import type { WebhookEffect, WebhookScheme, WebhookView } from './webhook-types.js';
@@ -12,13 +12,13 @@ export interface StoredWebhook {
   readonly changedAt: number;
 }
 
-/** What a secret is sealed for: it cannot be opened for another webhook. */
+/** The place that a secret is sealed for: it can't be opened for another webhook. */
 export function secretPlace(name: string): string {
   return `webhook ${name}`;
 }
 
 export function writeWebhook(webhook: StoredWebhook): string {
-  // All of it are JSON values.
+  // A webhook consists of JSON values.
   return writeJson(webhook);
 }
 

@@ -1,4 +1,4 @@
-/** The expressions of a webhook: read from what was set up, and evaluated for each call. */
+/** The expressions of a webhook: checked when it is set up, and evaluated for each call. */
 import { notPython } from '../../engine/definitions/late-problems.js';
 import { parseInputValue } from '../../engine/definitions/parse-input-value.js';
 import { ParseState } from '../../engine/definitions/parse-state.js';

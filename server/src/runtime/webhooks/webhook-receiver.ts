@@ -1,11 +1,11 @@
 /**
- * Calls of webhooks: verified, recognized if they were repeated, and turned into an event or a run.
+ * Receives webhook calls: verifies them, recognizes repeated deliveries, and publishes an event or starts a run.
  *
- *  WI3 Nothing of a call is read, and nothing about the webhook is told, before its signature was verified.
- *  WI7 A rejection is answered a fixed time after its body was read. What was done until then, such as reading a webhook and hashing
- *      with its algorithm, does not show, so nobody can measure which webhooks exist.
- *  WI4 A delivery with an id has one effect: the event or run has an id that is made of the webhook and the delivery, so a
- *      call that is repeated after a crash finds it. The note that it was received is written after that.
+ *  WI3 No part of a call is parsed, and nothing about the webhook is revealed, before the signature is verified.
+ *  WI7 A rejection is answered a fixed time after the body was read. This hides the work done until then, such as reading a
+ *      webhook and hashing with its algorithm, so callers can't measure which webhooks exist.
+ *  WI4 A delivery with an id has one effect: the id of its event or run is derived from the webhook and the delivery, so a
+ *      repeated call after a crash finds it. The record of its receipt is written afterwards.
  */
 import {
   toEventKey,
@@ -36,10 +36,10 @@ import { deliveryIdOf, isSignatureValid } from './webhook-signature.js';
 import type { ChallengeAnswer, IncomingDelivery, ReceivedDelivery } from './webhook-types.js';
 import { traceHeadersOf, type TraceHeaders } from '../../tracing/trace-context.js';
 
-/** How long a repeated delivery is recognized by its note. */
+/** How long a repeated delivery is recognized by the record of its receipt. */
 const REMEMBERED_MS = 24 * 60 * 60_000;
 
-/** Longer than the verification of the largest body takes. */
+/** Longer than the time to verify the largest body. */
 const REJECTED_AFTER_MS = 100;
 
 export interface WebhookReceiverOptions {
@@ -58,8 +58,8 @@ export interface WebhookReceiverOptions {
 const DECOY_PLACE = secretPlace('');
 
 /**
- * A webhook that stands for all that do not exist: a call of one of them is verified like every other, so that the time of
- * the response does not tell which names exist.
+ * A decoy for nonexistent webhooks: a call to one is verified like any other, so that the response time doesn't reveal which
+ * names exist.
  */
 function createDecoy(): { readonly record: ResourceRecord; readonly seal: Seal } {
   const seal = createPrivateSeal();
@@ -77,7 +77,7 @@ export class WebhookReceiver {
   readonly #options: WebhookReceiverOptions;
   readonly #rates: DeliveryRates;
   readonly #decoy = createDecoy();
-  /** Names of webhooks; there are at most as many as may be set up. */
+  /** Names of webhooks: at most as many as may be set up. */
   readonly #warned = new Set<string>();
 
   constructor(options: WebhookReceiverOptions) {
@@ -86,8 +86,8 @@ export class WebhookReceiver {
   }
 
   /**
-   * @throws AppError `unauthenticated` if the signature or its time is wrong or there is no such webhook; with a right
-   * signature `unreadable_body`, `invalid_data`, `too_many_requests`, and those of a start
+   * @throws AppError `unauthenticated` if the signature or its time is wrong, or there is no such webhook; with a valid
+   * signature `unreadable_body`, `invalid_data`, `too_many_requests`, and the errors of a start
    */
   async receive(
     name: string,
@@ -123,7 +123,7 @@ export class WebhookReceiver {
     }
   }
 
-  /** Without the key, no webhook can be verified, and one that does not exist answers like the others. */
+  /** Without the key, no webhook can be verified, and nonexistent ones respond like the others. */
   #assertSealable(): void {
     const problem = this.#options.seal.problem();
     if (problem !== null) throw new AppError('sealing_key_unavailable', problem);
@@ -148,7 +148,7 @@ export class WebhookReceiver {
     return isSignatureValid(webhook.signing, secret, delivery, clock.now());
   }
 
-  /** An earlier version accepted any secret. It goes on, so that an upgrade loses no deliveries. */
+  /** An earlier version accepted any secret. Weak ones stay valid, so that an upgrade loses no deliveries. */
   #warnIfWeak(name: string, { signing }: StoredWebhook, secret: string): void {
     const problem = webhookSecretProblem(signing.scheme, secret);
     if (problem === null || this.#warned.has(name)) return;

@@ -1,10 +1,10 @@
-/** Which secrets a sender may sign with: whoever has one signed call can try short ones at any speed. */
+/** Requirements on signing secrets: an attacker with one signed call can guess short secrets offline. */
 import { secretProblem } from '../notifications/standard-webhook.js';
 import type { WebhookScheme } from './webhook-types.js';
 
 const LENGTH_MIN = 16;
 
-/** What is wrong with a secret, beginning with "must"; null if it can be used. */
+/** The problem with a secret, beginning with "must"; null if it is usable. */
 export function webhookSecretProblem(
   scheme: WebhookScheme['scheme'],
   secret: string,

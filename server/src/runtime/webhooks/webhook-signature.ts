@@ -1,18 +1,18 @@
 /**
- * Verifies the signatures of webhook calls, over the bytes as they arrived.
+ * Verifies the signatures of webhook calls, over the bytes as received.
  *
  * - `standard`: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  * - `github`: https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries
  * - `stripe`: https://docs.stripe.com/webhooks#verify-manually
  * - `slack`: https://docs.slack.dev/authentication/verifying-requests-from-slack
- * - `hmac`: any other sender that signs nothing but the body.
+ * - `hmac`: any other sender that signs only the body.
  *
  *  WI1 Signatures are compared in constant time.
- *  WI2 Where the sender signs a time, a call is rejected if that time is more than five minutes from now, either way.
- *  WI5 The signature is computed over the whole body, whatever else is wrong with the call: otherwise the time of the
- *      response would tell an old call from one with a wrong signature, and so which webhooks exist.
- *  WI6 What is signed can be read in one way only: neither an id nor a time has the character that ends it. So nobody can
- *      move the end of an id into the time or the body, and send a delivery again under another id.
+ *  WI2 If the sender signs a time, a call is rejected if that time is more than five minutes in the past or future.
+ *  WI5 The signature is always computed over the whole body, whatever else is wrong with the call: otherwise, the response time
+ *      would distinguish an old call from one with a wrong signature, and so reveal which webhooks exist.
+ *  WI6 Signed text is unambiguous: neither an id nor a time contains the character that ends it. So an attacker can't move the
+ *      end of an id into the time or the body, and replay a delivery under another id.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { getField, isJsonObject, type Json } from '../../engine/values/json.js';
@@ -20,7 +20,7 @@ import { standardKey } from '../notifications/standard-webhook.js';
 import type { IncomingDelivery, WebhookScheme } from './webhook-types.js';
 
 const TOLERANCE_MS = 5 * 60_000;
-/** More signatures in one header than any sender has keys. */
+/** Maximum number of signatures in one header, more than any sender has keys. */
 const SIGNATURES_MAX = 20;
 
 /** The signed text is `id.time.body`. */
@@ -68,7 +68,7 @@ export function isSignatureValid(
   }
 }
 
-/** The id by which a repeated delivery is recognized; null: it has none. */
+/** The id that identifies repeated deliveries; null: it has none. */
 export function deliveryIdOf(
   signing: WebhookScheme,
   headers: IncomingDelivery['headers'],

@@ -1,4 +1,4 @@
-/** Webhooks that others call, as clients set them up and see them. Times are milliseconds since 1970. */
+/** Incoming webhooks, as clients set them up and see them. Times are milliseconds since 1970. */
 import type { ConflictScope, OnConflict } from '../../engine/model/start-options.js';
 import type { Json } from '../../engine/values/json.js';
 import type { TraceHeaders } from '../../tracing/trace-context.js';
@@ -15,13 +15,13 @@ export type WebhookScheme =
       readonly header: string;
       readonly algorithm: (typeof HMAC_ALGORITHMS)[number];
       readonly encoding: (typeof HMAC_ENCODINGS)[number];
-      /** What stands before the signature in its header. */
+      /** The text before the signature in its header. */
       readonly prefix: string;
       /** The name of the header with the id of the delivery; null: deliveries have no id. */
       readonly idHeader: string | null;
     };
 
-/** What a call does. Members that are `Json` are input values: strings are expressions. */
+/** The effect of a call. Members of type `Json` are input values: strings are expressions. */
 export type WebhookEffect =
   | { readonly publish: { readonly name: Json; readonly key: Json; readonly data?: Json } }
   | {
@@ -37,7 +37,7 @@ export type WebhookEffect =
 export interface WebhookRequest {
   readonly signing: WebhookScheme;
   readonly effect: WebhookEffect;
-  /** Null: the one that it has. */
+  /** Null: unchanged. */
   readonly secret: string | null;
   readonly actor: string;
 }
@@ -50,22 +50,22 @@ export interface WebhookView {
   readonly changedAt: number;
 }
 
-/** A call of a webhook, before anything in it is believed, with the span of the call. */
+/** An unverified webhook call, with its span. */
 export interface IncomingDelivery extends TraceHeaders {
   readonly bytes: Uint8Array;
-  /** By lower-case names. */
+  /** Keyed by lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | readonly string[]>>;
   /** @throws AppError `unreadable_body`; called only after the signature was verified */
   readonly body: () => Promise<Json>;
 }
 
-/** The answer to a sender that asks whether somebody is there. */
+/** The response to a sender's challenge. */
 export interface ChallengeAnswer {
   readonly challenge: string;
 }
 
 export interface ReceivedDelivery {
-  /** Of the event that was published or the run that was started. */
+  /** The id of the published event or the started run. */
   readonly id: string;
 }

@@ -61,7 +61,7 @@ export class Webhooks {
     return viewWebhook(name, readWebhook(found));
   }
 
-  /** In the order of their names. */
+  /** In order of name. */
   async list(): Promise<readonly WebhookView[]> {
     const found = await this.#options.store.listResources('webhook', null, WEBHOOKS_MAX);
     return found.map((record) => viewWebhook(record.name, readWebhook(record)));

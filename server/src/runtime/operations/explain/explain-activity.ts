@@ -1,10 +1,10 @@
-/** Explains who has an activity, or why nobody has it. */
+/** Explains which worker holds an activity, or why none does. */
 import { FAR_FUTURE_MS } from '../../../store/store.js';
 import type { Polling } from '../../fleet/node-types.js';
 import type { PointerFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
 
-/** A worker that polled this recently is probably still there. */
+/** A worker that polled this recently is probably still active. */
 const RECENT_MS = 60_000;
 
 type Said = Pick<WaitReason, 'text' | 'worker' | 'queue'>;
@@ -44,7 +44,7 @@ function sayPolling({ lastPollTime, pollers }: Polling, now: number): string {
   if (pollers > 1) return `waiting for one of the ${pollers} workers that poll for it`;
   if (lastPollTime === null) return 'no worker has polled for it since the nodes started';
   const since = plainDuration(now - lastPollTime);
-  // A worker does not poll while it works, and between two polls.
+  // Workers don't poll while they work, or between two polls.
   return now - lastPollTime < RECENT_MS
     ? `waiting for a worker to poll for it; the last poll was ${since} ago`
     : `no worker has polled for it for ${since}`;

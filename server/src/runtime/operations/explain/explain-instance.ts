@@ -22,7 +22,7 @@ const SET_ASIDE_TYPES: ReadonlySet<string> = new Set([
   'UnreadableState',
 ]);
 
-/** Problems first, then what somebody can act on, then what continues by itself. */
+/** Problems first, then waits that users can act on, then waits that end by themselves. */
 const ORDER: Readonly<Record<WaitReason['kind'], number>> = {
   ended: 0,
   'set-aside': 0,
@@ -96,7 +96,7 @@ function explainEnd(facts: InstanceFacts, endTime: number): WaitReason {
     const text = `completed ${ago}, ${after}${because}`;
     return wholeReason('ended', { text, since: endTime, error });
   }
-  // Somebody may have requested termination, but an error ended the instance first.
+  // A user may have requested termination, but an error ended the instance first.
   if (actor !== null && outcome !== 'Failed') {
     const because = actor.detail === null ? '' : ` (${actor.detail})`;
     const text = `terminated by ${actor.name}${because} ${ago}, ${after}`;

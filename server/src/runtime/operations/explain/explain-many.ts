@@ -1,4 +1,4 @@
-/** Explains the instances of a list in one call, which takes a bounded time and does not keep others from explaining. */
+/** Explains the instances of a list in one call, within a time limit and without blocking other explanations. */
 import type { Clock } from '../../../base/clock.js';
 import type { Explanation } from './explanation.js';
 
@@ -6,9 +6,9 @@ import type { Explanation } from './explanation.js';
 const EXPLAIN_MS_MAX = 500;
 
 export interface Explanations {
-  /** In the order of the ids, without those of no instance. */
+  /** In the order of the ids; ids without an instance are omitted. */
   readonly items: readonly Explanation[];
-  /** The ids for which there was no time. */
+  /** The ids that exceeded the time limit. */
   readonly left: readonly string[];
 }
 

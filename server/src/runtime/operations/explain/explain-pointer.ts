@@ -171,7 +171,7 @@ function sayCall(pointer: Pointer, facts: InstanceFacts): Said {
   };
 }
 
-/** Something is due: it runs as soon as a node has a turn for it. */
+/** It is due, and runs as soon as it gets a turn on a node. */
 function sayTurn(pointer: Pointer, facts: InstanceFacts): Said {
   const { owner, status } = facts;
   const since = pointer.attemptStartedAt;

@@ -1,4 +1,4 @@
-/** Explains what a saga, a container or the whole run waits for before it undoes what has begun. */
+/** Explains the work in flight that a stopped saga, container or run waits for before it is compensated. */
 import { pointersInside } from '../../../engine/failure/inside.js';
 import { isAwaited } from '../../../engine/failure/in-flight.js';
 import type { Instance } from '../../../engine/model/instance.js';
@@ -10,7 +10,7 @@ import { NO_PLACE, placeOf } from './step-place.js';
 /** Maximum number of steps that a sentence names. */
 const NAMED_MAX = 5;
 
-/** What was stopped for its own sake: sagas that have failed, canceled steps. */
+/** The reasons of steps that were stopped themselves: failed sagas, canceled steps. */
 export function explainStops(facts: InstanceFacts): readonly WaitReason[] {
   const { endTime, instance } = facts;
   if (endTime !== null || instance === null) return [];
@@ -42,7 +42,7 @@ export function explainStop(
   };
 }
 
-/** An item that nobody ever held is only there until it is withdrawn. A missing one has been withdrawn, or has ended. */
+/** An item that no worker has held exists only until it is withdrawn. A missing one was withdrawn, or has ended. */
 function hasBegun({ id, state }: Pointer, { of }: InstanceFacts): boolean {
   const known = of.get(id);
   if (state.kind !== 'activity' || known?.kind !== 'activity') return true;

@@ -1,7 +1,4 @@
-/**
- * Finds out why an instance does not advance: collects the facts for its explanation with bounded reads, none of which
- * searches through data.
- */
+/** Explains why an instance doesn't advance: collects the facts with bounded reads that don't search data. */
 import type { Instance } from '../../../engine/model/instance.js';
 import { executionKey, type Pointer } from '../../../engine/model/pointer.js';
 import { STATE_VERSION } from '../../../engine/model/snapshot.js';
@@ -28,9 +25,9 @@ import type { Explanation, InstanceFacts, PointerFacts } from './explanation.js'
 const REASONS_MAX = 50;
 /** Maximum number of events searched on either side of a wait's effective date. */
 const EVENTS_MAX = 50;
-/** Children are read whole for one sentence each: maximum length of their states per explanation, in characters. */
+/** Maximum length of children's states per explanation, in characters: they are read as a whole for one sentence each. */
 const CHILDREN_LENGTH_MAX = 8 * 1024 * 1024;
-/** How far back to search for an event that came too early. */
+/** How far back to search for an event that was published too early. */
 const EARLY_MS = 60 * 60_000;
 
 export interface ExplainOptions {
@@ -40,15 +37,15 @@ export interface ExplainOptions {
   readonly nodes: NodeRegistry;
 }
 
-/** Shared by an explanation and those of its children. */
+/** Shared by an explanation and its children's explanations. */
 interface Asked {
   readonly now: number;
   readonly nodes: readonly NodeRecord[];
-  /** The definitions whose runs, as children, are explained by their own waits; null: no children are, as in a child. */
+  /** Children of these definitions are explained by their own waits; null: none are, as inside a child. */
   readonly childrenWithin: NameReach | null;
 }
 
-/** @param reach the definitions whose runs the caller may see: of other children, only the ids are shown */
+/** @param reach the definitions whose runs the caller may see: for other children, only ids are shown */
 export async function explainStoredInstance(
   record: InstanceRecord,
   options: ExplainOptions,
@@ -129,7 +126,7 @@ const CAUSE_OF: Partial<Record<InstanceStatus, AuditAction>> = {
   Terminated: 'terminate',
 };
 
-/** Other actions that change a status. */
+/** The actions that change a status. */
 const CONTROL_ACTIONS: ReadonlySet<AuditAction> = new Set(['suspend', 'resume', 'terminate']);
 
 const REPAIRS: ReadonlySet<AuditAction> = new Set(['modify', 'rerun', 'restart']);
@@ -144,7 +141,7 @@ function actorOf(
   const at = audit.findIndex(({ action }) => CONTROL_ACTIONS.has(action));
   const last = audit[at];
   if (last?.action !== cause) return null;
-  // After that, a repair opened it again, and it ended once more.
+  // A later repair reopened it, and it ended again.
   const reopens = ({ action, time }: AuditEntry): boolean =>
     endTime !== null && time <= endTime && (action === 'modify' || action === 'rerun');
   if (audit.slice(0, at).some(reopens)) return null;
@@ -219,7 +216,7 @@ async function eventFacts(
   };
 }
 
-/** One after the other, and only some if they are large; for the rest, the parent's knowledge is used. */
+/** One after another, and only some if they are large; for the rest, the parent's record is used. */
 async function factsOfChildren(
   leaves: readonly Pointer[],
   options: ExplainOptions,

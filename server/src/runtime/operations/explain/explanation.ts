@@ -1,4 +1,4 @@
-/** Why an instance does not advance, as values: the facts, and the explanation derived from them. */
+/** Types of explanations: the facts about a waiting instance, and the explanation derived from them. */
 import type { AuditAction, AuditEntry } from '../../../store/records/control.js';
 import type { WorkflowDefinition } from '../../../engine/model/definition.js';
 import type { Instance } from '../../../engine/model/instance.js';
@@ -46,19 +46,19 @@ export interface WaitReason {
   /** The id of the child. */
   readonly workflowId?: string;
   readonly nodeId?: string;
-  /** Who holds the activity. */
+  /** The worker that holds the activity. */
   readonly worker?: { readonly workerId: string; readonly leaseUntil: number | null };
-  /** Who could claim an activity that nobody holds. */
+  /** The polls that could claim an activity that no worker holds. */
   readonly queue?: Polling;
   readonly error: StepError | null;
   /** The actions that would resolve it. */
   readonly actions: readonly AuditAction[];
 }
 
-/** The body of a call that repairs an instance, without its reason. */
+/** The body of a request that repairs an instance, without its reason. */
 export interface RepairHint {
   readonly action: 'modify' | 'rerun' | 'restart';
-  /** What it would do. */
+  /** The effect of the repair. */
   readonly text: string;
   readonly body: JsonObject;
 }
@@ -75,7 +75,7 @@ export interface Explanation {
   readonly reasons: readonly WaitReason[];
   /** Number of omitted reasons. */
   readonly moreReasons: number;
-  /** The newest one that its audit knows. */
+  /** The newest repair in its audit. */
   readonly lastRepair: AuditEntry | null;
   readonly repairs: readonly RepairHint[];
 }
@@ -84,9 +84,9 @@ export interface Explanation {
 export type PointerFacts =
   | {
       readonly kind: 'event';
-      /** The newest one published before the wait's effective date. */
+      /** The newest event published before the wait's effective date. */
       readonly before: number | null;
-      /** The first one published since then that the instance has not taken. */
+      /** The first event published since then that the instance has not taken. */
       readonly since: number | null;
     }
   | {
@@ -114,7 +114,7 @@ export interface InstanceFacts {
   /** Written by a newer server than this. */
   readonly isNewer: boolean;
   readonly owner: { readonly id: string; readonly isAlive: boolean } | null;
-  /** Who last suspended or terminated it, if known. */
+  /** The actor who last suspended or terminated it, if known. */
   readonly actor: {
     readonly name: string;
     readonly time: number;
@@ -122,7 +122,7 @@ export interface InstanceFacts {
     readonly detail: string | null;
   } | null;
   readonly lastRepair: AuditEntry | null;
-  /** The leaves that are explained, and the number of others. */
+  /** The explained leaves, and the number of others. */
   readonly leaves: readonly Pointer[];
   readonly moreLeaves: number;
   readonly of: ReadonlyMap<number, PointerFacts>;

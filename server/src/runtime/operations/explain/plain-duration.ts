@@ -1,4 +1,7 @@
-/** Durations for people: "40 s", "12 min", "3 h 5 min", "2 d 4 h". The operator's page uses this file, too: it must import nothing. */
+/**
+ * Durations for people: "40 s", "12 min", "3 h 5 min", "2 d 4 h". The operator's page also uses this file, so it must not
+ * import anything.
+ */
 const UNITS = [
   ['d', 86_400],
   ['h', 3600],
@@ -15,7 +18,7 @@ export function plainDuration(ms: number): string {
   const [name, length] = unit;
   const text = `${Math.floor(seconds / length)} ${name}`;
   const next = UNITS[first + 1];
-  // Seconds in addition to minutes are not useful.
+  // Minutes are precise enough without seconds.
   if (next === undefined || next[0] === 's') return text;
   const rest = Math.floor((seconds % length) / next[1]);
   return rest === 0 ? text : `${text} ${rest} ${next[0]}`;

@@ -1,4 +1,4 @@
-/** What a repair could do for an instance that has failed: calls with their bodies, the one that keeps most of the work first. */
+/** Suggests repairs for a failed instance: requests with their bodies, the one that keeps the most work first. */
 import { placesOfStep } from '../../../engine/definitions/step-places.js';
 import type {
   StepDefinition,
@@ -12,9 +12,9 @@ import type { Json, JsonObject } from '../../../engine/values/json.js';
 import type { InstanceFacts, RepairHint } from './explanation.js';
 import { failedLeafOf } from './failed-leaf.js';
 
-/** Steps that one hint starts. */
+/** Maximum number of steps that one hint starts. */
 const STARTED_MAX = 20;
-/** Steps that a text names. */
+/** Maximum number of steps that a text names. */
 const NAMED_MAX = 5;
 
 export function repairHintsOf(facts: InstanceFacts): readonly RepairHint[] {
@@ -48,7 +48,7 @@ function skipHint(
   const cancel = [failed.id];
   const parent = failed.parentId === null ? undefined : pointers.get(failed.parentId);
   const isCompensating = parent?.state.kind === 'compensating';
-  // What follows a compensation is a part of it, and begins by itself.
+  // The steps after a compensation are part of it, and start by themselves.
   if (isCompensating) {
     const text = `skips step ${id}; the compensation goes on without it`;
     return { action: 'modify', text, body: { cancel, resume: true } };
@@ -73,7 +73,7 @@ function surroundingsOf({ index, item, parentId }: Pointer): JsonObject {
   };
 }
 
-/** Starts what failed, or what somebody's termination has canceled. */
+/** Starts the failed steps, or the steps that a termination has canceled. */
 function reopeningHint(
   instance: Instance,
   definition: WorkflowDefinition,
@@ -89,7 +89,7 @@ function reopeningHint(
   return [{ action: 'modify', text, body: { start: startsOf(steps) } }];
 }
 
-/** Their records are written at the next commit, which may be still to come. */
+/** Their records are written by the next commit, which may still be pending. */
 function cancelledAtEnd({ endTime, pointers, recent }: Instance): ReadonlySet<string> {
   const cancelled = recent.filter(
     ({ endTime: at, status }) => status === 'Cancelled' && at >= (endTime ?? Infinity),
@@ -131,7 +131,7 @@ function rerunHint({ entryStepId }: WorkflowDefinition): RepairHint {
   return { action: 'rerun', text, body: {} };
 }
 
-/** Once is enough: the new run may need a repair, not this one. */
+/** If it was already restarted, the new run may need a repair, not this one. */
 function restartHint({ restartedAs }: Instance): readonly RepairHint[] {
   if (restartedAs !== null) return [];
   const text = 'does everything again in a new run with the same input; this run stays as it is';

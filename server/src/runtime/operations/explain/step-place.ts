@@ -1,4 +1,4 @@
-/** The step of a pointer, as explanations name it. */
+/** The step of a pointer, as named in explanations. */
 import type { Pointer } from '../../../engine/model/pointer.js';
 import type { InstanceFacts, WaitReason } from './explanation.js';
 
@@ -7,7 +7,7 @@ export type StepPlace = Pick<
   'executionId' | 'stepId' | 'stepType' | 'stepName' | 'attempt' | 'item' | 'index'
 >;
 
-/** Of what concerns the instance as a whole. */
+/** The place of reasons that concern the instance as a whole. */
 export const NO_PLACE: StepPlace = {
   executionId: null,
   stepId: null,

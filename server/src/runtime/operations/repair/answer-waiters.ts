@@ -1,4 +1,4 @@
-/** Callers that wait until their modification was applied. */
+/** Callers that wait for their modification to be applied. */
 import type { Clock } from '../../../base/clock.js';
 
 export class AnswerWaiters {
@@ -9,7 +9,7 @@ export class AnswerWaiters {
     this.#clock = clock;
   }
 
-  /** Resolves when a commit on this node contains the answer, or when the time has come. */
+  /** Resolves when a commit on this node contains the answer, or at the given time. */
   wait(messageId: string, until: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
@@ -22,7 +22,7 @@ export class AnswerWaiters {
     });
   }
 
-  /** A commit contains the answers to these messages. */
+  /** Called when a commit contains the answers to these messages. */
   answered(answers: readonly { readonly id: string }[]): void {
     if (this.#waiting.size === 0) return;
     for (const { id } of answers) this.#waiting.get(id)?.();

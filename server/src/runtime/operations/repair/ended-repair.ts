@@ -1,4 +1,4 @@
-/** Writes a repair of an ended instance, which no actor has: one compare-and-set. */
+/** Writes a repair of an ended instance, which has no actor, by one compare-and-set. */
 import type { Instance } from '../../../engine/model/instance.js';
 import type { InstanceRecord } from '../../../store/records/instances.js';
 import type { Store } from '../../../store/store.js';
@@ -9,12 +9,12 @@ import { UnsavedChanges } from '../../instances/unsaved-changes.js';
 import { wakeTimeOf } from '../../instances/wake-time.js';
 import type { PlanOptions, RepairPlan } from './repair-plan.js';
 
-/** Whether runs that wait for the end of this one are still to be notified of it. */
+/** True if runs that wait for the end of this one have yet to be notified. */
 export function hasUnsentEnd({ outbox }: Instance): boolean {
   return outbox.some(({ kind }) => kind === 'child-ended');
 }
 
-/** Nothing offers work before the instance has been loaded. */
+/** No work is offered before the instance has been loaded. */
 const NO_WORKERS = { reserve: () => null, release: () => undefined };
 
 /** @returns the record after the repair; null if the instance has changed, and nothing was written */

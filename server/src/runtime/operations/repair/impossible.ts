@@ -1,4 +1,4 @@
-/** The error that names everything that prevents a modification. */
+/** The error that lists all obstacles to a modification. */
 import type { Obstacle } from '../../../engine/repair/modification.js';
 import { AppError } from '../../../base/errors.js';
 

@@ -1,10 +1,10 @@
 /**
- * Repairs of instances: a person cancels and starts steps, changes data, or moves an instance to another version of its
+ * Repairs of instances: a user cancels and starts steps, changes data, or moves an instance to another version of its
  * definition.
  *
  * Every repair is planned on a copy first, which finds obstacles and answers dry runs. An open instance then gets a message,
- * which its actor applies together with everything that arrived before; the result is kept in its state (see `answers.ts`).
- * An ended instance has no actor: it is changed by one compare-and-set.
+ * which its actor applies after all earlier messages; the result is kept in its state (see `answers.ts`). An ended instance has
+ * no actor: it is changed by one compare-and-set.
  *
  *  RP1 A repair takes effect as a whole or not at all, once, whatever happens at the same time.
  *  RP2 The audit entry is part of the commit that contains the repair.
@@ -42,43 +42,46 @@ export interface InstanceRepairsOptions extends PlanOptions {
   readonly endWaiters: Pick<EndWaiters, 'changed'>;
   readonly metrics: Pick<RuntimeMetrics, 'instanceRepaired'>;
   readonly runner: Pick<InstanceRunner, 'controlled' | 'check' | 'postedByClient'>;
-  /** The status of an instance was changed in the store. */
+  /** Called when the status of an instance was changed in the store. */
   readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
 }
 
 /** How long a caller waits for the result. */
 const ANSWER_MS = 30_000;
-/** Another node may have the instance, and its commits are not always announced. */
+/** Another node may have the instance, and doesn't always announce its commits. */
 const RECHECK = { firstMs: 20, lastMs: 400 };
 
 const MODIFY_PREFIX = 'modify/';
-/** Maximum number and length of modifications of an instance that no commit has taken in. */
+/** Maximum number and length of an instance's modifications that haven't been committed. */
 const WAITING_MAX = 20;
 const WAITING_LENGTH_MAX = 2 * 1024 * 1024;
 
-/** One call, which may need several reads of the instance. */
+/** One request, which may need several reads of the instance. */
 interface Asked {
   readonly id: string;
   readonly request: ModifyRequest;
   readonly repair: Repair;
   /** Null: starts the steps of the request. Otherwise: the step to start, or the first one. */
   readonly rerun: { readonly from: string | null } | null;
-  /** Of the message, or of the answer in an ended instance: the same in every attempt, which thus has no second effect. */
+  /**
+   * The id of the message, or of the answer in an ended instance. It is the same in every attempt, so a repetition has no
+   * effect.
+   */
   readonly messageId: string;
-  /** What was sent, or may have been. Null: the instance must be planned for. */
+  /** The message that was or may have been sent. Null: the repair must be planned first. */
   sent: Sent | null;
-  /** How often an ended instance dropped the message. */
+  /** How often the ended instance dropped the message. */
   drops: number;
 }
 
-/** Without the planned copy of the instance: many requests may wait for their answers at the same time. */
+/** Omits the planned copy of the instance: many requests may wait for their answers at the same time. */
 interface Sent {
   readonly forecast: Forecast;
   readonly resumes: boolean;
-  /** Null: an ended instance was to be changed, which takes no message. */
+  /** Null: the instance has ended, so it takes no message. */
   readonly message: InboxMessage | null;
   wasTried: boolean;
-  /** False as long as it is not known whether the store has it. */
+  /** False while it is unknown whether the store has it. */
   isCertain: boolean;
 }
 
@@ -91,7 +94,7 @@ export class InstanceRepairs {
     this.#waiters = new AnswerWaiters(options.environment.clock);
   }
 
-  /** A commit on this node contains these results of modifications. */
+  /** Called when a commit on this node contains these results of modifications. */
   answered(answers: readonly ModificationAnswer[]): void {
     this.#waiters.answered(answers);
   }
@@ -145,7 +148,7 @@ export class InstanceRepairs {
     }
   }
 
-  /** Does what can be done now. Null: the instance must be read again later. */
+  /** Advances the request as far as possible. Null: the instance must be read again later. */
   async #advance(asked: Asked, record: InstanceRecord): Promise<RepairedInstance | null> {
     const { environment } = this.#options;
     const instance = await loadInstance(record);
@@ -155,10 +158,11 @@ export class InstanceRepairs {
     assertFree(asked, record, answer);
     if (isEnded(record)) return this.#repairEnded(asked, record);
     const drops = dropsOf(instance, asked.messageId);
-    // It was ended and opened again before it took the message, which has no effect any more.
+    // The instance ended and was reopened before it took the message, which no longer has an effect.
     if (drops > asked.drops) asked.sent = null;
     asked.drops = drops;
-    // The message was not added, because the inbox had one of another request with the same key. That one was impossible.
+    // The message was not added, because the inbox had another request's message with the same key, which turned out
+    // impossible.
     if (answer !== null && !record.inbox.some(({ id }) => id === asked.messageId))
       asked.sent = null;
     if (asked.sent?.isCertain === true) return null;
@@ -198,7 +202,7 @@ export class InstanceRepairs {
     const [answer] = await store.postMessages([{ instanceId: id, message, toFullInbox: true }]);
     if (answer === null || answer === undefined) return;
     sent.isCertain = true;
-    // If it came with the resumption, the actor must take both: it reads the instance again.
+    // If it was stored together with the resumption, the actor must take both: it reads the instance again.
     if (!mayBeStored) runner.postedByClient(answer, message);
     else if (resumes) await controlled(record, 'resume');
     else runner.controlled(record);
@@ -228,7 +232,7 @@ export class InstanceRepairs {
   }
 }
 
-/** A later suspension remains: only the control action that is sent with the message resumes. */
+/** A later suspension remains in effect: only the control action that is sent with the message resumes. */
 function messageFor(
   { messageId, repair }: Asked,
   record: InstanceRecord,
@@ -248,10 +252,10 @@ function messageFor(
   return message;
 }
 
-/** What only the plan of a repair tells. */
+/** The parts of the result that only the plan contains. */
 type Forecast = Pick<RepairPlan, 'repeats' | 'warnings'>;
 
-/** Of an answer that was found, and not waited for. */
+/** The forecast of an answer that was found instead of awaited. */
 const NO_FORECAST: Forecast = { repeats: [], warnings: [] };
 
 function sentFor({
@@ -262,7 +266,7 @@ function sentFor({
   return { forecast: { repeats, warnings }, resumes: modification.resume };
 }
 
-/** Whether the answer is to this request, or to an earlier one that it repeats. */
+/** True if the answer belongs to this request, or to an earlier one that it repeats. */
 function isOf({ request }: Asked, { keyed }: Pick<KnownAnswer, 'keyed'>): boolean {
   return keyed?.requestHash === request.idempotency?.requestHash;
 }
@@ -317,14 +321,14 @@ async function foretold(
   };
 }
 
-/** Such an error tells callers that they can repeat the request, which is wrong once the message was sent. */
+/** Such an error tells callers that they can repeat the request, which is wrong once the message has been sent. */
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && REFUSALS.has(error.code);
 }
 
 const REFUSALS: ReadonlySet<string> = new Set(['overloaded', 'stopping', 'store_unavailable']);
 
-/** A modification fits into a full inbox; so their number and length are limited. */
+/** Modifications are added even to a full inbox, so their number and length are limited. */
 function assertRoom({ id, inbox, status }: InstanceRecord, { body }: InboxMessage): void {
   const waiting = inbox.filter((message) => message.id.startsWith(MODIFY_PREFIX));
   const length = waiting.reduce((sum, message) => sum + message.body.length, body.length);

@@ -1,4 +1,4 @@
-/** Which steps have run in an instance, from its records and its history. */
+/** Finds the steps that have run in an instance, from its records and history. */
 import type { Instance } from '../../../engine/model/instance.js';
 import type { StepRecord } from '../../../engine/model/step-record.js';
 import { targetStepId } from '../../../engine/repair/move-version.js';
@@ -6,7 +6,7 @@ import { readJson } from '../../../engine/values/exact-json.js';
 import type { Store } from '../../../store/store.js';
 
 const BLOCK_SIZE = 500;
-/** Of a longer history, the rest is not read: its steps count as run. */
+/** Further records aren't read: their steps count as run. */
 const RECORDS_READ_MAX = 20_000;
 
 export interface PastSteps {
@@ -31,7 +31,7 @@ export async function stepsThatRan(
   for (const record of instance.recent) note(record);
   let at = instance.spilled;
   const end = Math.max(0, at - RECORDS_READ_MAX);
-  // The newest first: a step that runs again and again is found soon.
+  // Newest first: repeated steps are found quickly.
   while (at > end && ran.size < stepIds.size) {
     const from = Math.max(end, at - BLOCK_SIZE);
     const records = await store.readHistory(instance.id, from, at - from);

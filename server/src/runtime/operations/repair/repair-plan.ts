@@ -1,4 +1,4 @@
-/** Plans a repair on a copy of the instance: what it would do, or what prevents it. */
+/** Plans a repair on a copy of the instance: its effects, or its obstacles. */
 import type { WorkflowDefinition } from '../../../engine/model/definition.js';
 import { isEnded, type Instance } from '../../../engine/model/instance.js';
 import { keepAnswer } from '../../../engine/repair/answers.js';
@@ -44,14 +44,14 @@ export interface RepairPlan {
   readonly now: number;
   readonly result: AppliedModification;
   readonly repeats: readonly RepeatedStep[];
-  /** In addition to those of the result. */
+  /** In addition to the result's own warnings. */
   readonly warnings: readonly ModificationWarning[];
   /** Set if the request has an idempotency key. */
   readonly keyed: KeyedRequest | undefined;
 }
 
 export interface Planned {
-  /** Of the answer. */
+  /** The id of the answer. */
   readonly messageId: string;
   readonly record: InstanceRecord;
   readonly request: ModifyRequest;
@@ -84,7 +84,7 @@ export async function planRepair(
   ];
   const requestHash = request.idempotency?.requestHash;
   const keyed = requestHash === undefined ? undefined : { requestHash, repeats, warnings };
-  // Whoever commits the modification stores the answer, too.
+  // The commit of the modification also stores the answer.
   keepAnswer(session, { id: messageId, keyed, result });
   assertNotTooLarge(session, record, options);
   const detail = describeModification(
@@ -119,7 +119,7 @@ async function targetOf(
   throw impossible(id, [{ code: 'unknown_version', message, pointer: '/version' }]);
 }
 
-/** A rerun has no member `start`. */
+/** Rewrites pointers to `start`, which a rerun doesn't have. */
 function obstaclesOfRerun(obstacles: readonly Obstacle[]): readonly Obstacle[] {
   return obstacles.map(({ code, message, pointer }) => {
     if (!pointer.startsWith('/start')) return { code, message, pointer };
@@ -144,7 +144,7 @@ function modificationOf(
   };
 }
 
-/** References may repeat. But with `onConflict`, callers expect at most one open instance for each. */
+/** References may repeat. But with `onConflict`, callers expect at most one open instance per reference. */
 async function referenceWarnings(
   { definitionId, reference }: InstanceRecord,
   { store }: Pick<PlanOptions, 'store'>,
@@ -205,7 +205,7 @@ function containersOf({ pointers }: Instance, executionId: number): readonly str
   return containers;
 }
 
-/** The data is not checked against `Input` again, which applies to starts; but a person may want to know. */
+/** `Input` applies only to starts, so the data isn't checked against it again; but users may want a warning. */
 async function dataWarnings(
   { definition, instance }: Session,
   { data }: Modification,

@@ -12,7 +12,7 @@ import type { InstanceView } from '../instance-types.js';
 /** Consists of JSON values, so that it can be stored. */
 export interface ModifyRequest {
   readonly reason: string;
-  /** Repetitions of a request have the same key: it takes effect once. Has no meaning in a dry run. */
+  /** Repetitions of a request have the same key, so it takes effect once. Ignored in a dry run. */
   readonly idempotency?: IdempotencyKey;
   /** A JSON Merge Patch on the data. */
   readonly data?: JsonObject;

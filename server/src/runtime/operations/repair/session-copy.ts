@@ -1,6 +1,6 @@
 /**
- * A copy of a stored instance in memory, to find out what a modification would do to it. As in its actor, the messages in its
- * inbox come first.
+ * A copy of a stored instance in memory, to try a modification on it. As in its actor, the messages in its inbox are applied
+ * first.
  */
 import { applyMessage, type Message } from '../../../engine/flow/messages.js';
 import { restoreSession } from '../../../engine/flow/lifecycle.js';
@@ -36,7 +36,7 @@ export async function copySession(
   return session;
 }
 
-/** No step of an ended instance takes an event or a result: what messages refer to is not read. */
+/** No step of an ended instance takes an event or a result, so referenced data isn't read. */
 async function readInbox(
   { endTime, id, inbox, inSeq }: InstanceRecord,
   environment: CopyEnvironment,
