@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createClient, isApiError } from '../../../sdk/src/index.js';
 import type { Problem } from '../../src/api/wire/models/problem.js';
-import { PublisherReaches } from '../../src/runtime/events/publisher-reach.js';
+import { PublisherPermissions } from '../../src/runtime/events/publisher-permissions.js';
 import { nameKeyOf } from '../../src/base/ids.js';
 import type { Store } from '../../src/store/store.js';
 import { bulkDone, postBulk } from './support/bulk.js';
@@ -88,7 +88,7 @@ everyStore(
           const about = { data: '{}', publishedAt: Date.now(), deliveredTo: null };
           const record = { ...name, ...about, requestHash: null };
           const settings = { eventRetentionMs: 1e9 };
-          const reaches = new PublisherReaches({ store, settings });
+          const reaches = new PublisherPermissions({ store, settings });
           if (noted) await reaches.note(record, [`${prefix}-in`]);
           await store.insertEvent(record);
         };

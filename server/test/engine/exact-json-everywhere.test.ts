@@ -35,7 +35,7 @@ const OWN_JSON = [
   'runtime/access/api-key-codec.ts',
   'runtime/audit/audit-log.ts',
   'runtime/changes/change-channel.ts',
-  'runtime/events/publisher-reach.ts',
+  'runtime/events/publisher-permissions.ts',
   'runtime/fleet/node-details.ts',
   'runtime/instances/new-instance.ts',
   'runtime/memory/joined-reads.ts',

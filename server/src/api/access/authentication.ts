@@ -8,14 +8,14 @@
  */
 import type { Request } from 'express';
 import { AppError } from '../../base/errors.js';
-import { reaches, type NameReach } from '../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import { isApiKey, readKeyText } from '../../runtime/access/api-key-codec.js';
 import type { Host } from '../../runtime/host.js';
 import { addressOf, beginRequest, contextOf, responseOf } from '../http/request-context.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { Admission } from './admission.js';
 import { admitsNarrowed } from './narrowed-calls.js';
-import { reachOf } from './scopes.js';
+import { allowedNamesOf } from './scopes.js';
 import type { TokenVerifier, VerifiedToken } from './token-verifier.js';
 
 /**
@@ -44,10 +44,10 @@ export async function expressAuthentication(
   context.admission ??= admit(request, token);
   await beginRequest(request);
   for (const scope of scopes) {
-    const reach = reachOf(token.scopes, scope);
-    if (reach === 'all') continue;
-    if (reach.length === 0) throw forbidden(scope);
-    if (!(await admitsNarrowed(request, reach))) throw forbidden(`${scope} without a prefix`);
+    const allowed = allowedNamesOf(token.scopes, scope);
+    if (allowed === 'all') continue;
+    if (allowed.length === 0) throw forbidden(scope);
+    if (!(await admitsNarrowed(request, allowed))) throw forbidden(`${scope} without a prefix`);
   }
   return token;
 }
@@ -60,14 +60,14 @@ function admit(request: Request, token: VerifiedToken): Admission {
 }
 
 /** The definitions that this scope covers for the caller of an authenticated request. */
-export async function callerReach(request: Request, scope: string): Promise<NameReach> {
+export async function allowedNames(request: Request, scope: string): Promise<AllowedNames> {
   const token = await contextOf(request).verifiedToken;
-  return token === null ? 'all' : reachOf(token.scopes, scope);
+  return token === null ? 'all' : allowedNamesOf(token.scopes, scope);
 }
 
 /** Whether the caller of an authenticated request may also read runs of this definition. */
 export async function mayView(request: Request, definitionId: string): Promise<boolean> {
-  return reaches(await callerReach(request, 'conductor:viewer'), definitionId);
+  return allowsName(await allowedNames(request, 'conductor:viewer'), definitionId);
 }
 
 function forbidden(scope: string): AppError {

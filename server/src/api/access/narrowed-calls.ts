@@ -7,44 +7,44 @@
  */
 import type { Request } from 'express';
 import { AppError } from '../../base/errors.js';
-import { reaches, type NameReach } from '../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import { definitionNotFound } from '../../runtime/definitions/definition-catalog.js';
 import { instanceNotFound } from '../../runtime/operations/instance-queries.js';
 import { contextOf } from '../http/request-context.js';
 
 /** @throws AppError if the target is outside the scopes */
-type Check = (request: Request, reach: NameReach) => void | Promise<void>;
+type Check = (request: Request, allowed: AllowedNames) => void | Promise<void>;
 
 /** The controller omits everything outside the scopes. */
 const byContent: Check = () => undefined;
 
-const ofRun: Check = async (request, reach) => {
+const ofRun: Check = async (request, allowed) => {
   const id = parameter(request, 'id');
   const { instances } = contextOf(request).services.host;
-  if (!reaches(reach, await instances.definitionOf(id))) throw instanceNotFound(id);
+  if (!allowsName(allowed, await instances.definitionOf(id))) throw instanceNotFound(id);
 };
 
-const ofDefinition: Check = (request, reach) => {
+const ofDefinition: Check = (request, allowed) => {
   const id = parameter(request, 'id');
-  if (!reaches(reach, id)) throw definitionNotFound(id, 'latest');
+  if (!allowsName(allowed, id)) throw definitionNotFound(id, 'latest');
 };
 
-const ofStart: Check = (request, reach) => {
+const ofStart: Check = (request, allowed) => {
   const id = parameter(request, 'id');
-  if (!reaches(reach, id)) throw outside('conductor:controller', `definition '${id}'`);
+  if (!allowsName(allowed, id)) throw outside('conductor:controller', `definition '${id}'`);
 };
 
-const ofPoll: Check = (request, reach) => {
+const ofPoll: Check = (request, allowed) => {
   const name = parameter(request, 'id');
-  if (!reaches(reach, name)) throw outside('conductor:worker', `activity '${name}'`);
+  if (!allowsName(allowed, name)) throw outside('conductor:worker', `activity '${name}'`);
 };
 
 /** Tokens are hard to guess, but they may leak. */
 const ofToken =
   (name: string): Check =>
-  async (request, reach) => {
+  async (request, allowed) => {
     const { activities } = contextOf(request).services.host;
-    await activities.assertWithin(parameter(request, name), reach);
+    await activities.assertWithin(parameter(request, name), allowed);
   };
 
 export const NARROWED_CALLS: Readonly<Record<string, Check>> = {
@@ -105,13 +105,13 @@ export const NARROWED_CALLS: Readonly<Record<string, Check>> = {
  * Whether a caller with a narrowed scope may make the call.
  * @throws AppError if the target is outside the scope
  */
-export async function admitsNarrowed(request: Request, reach: NameReach): Promise<boolean> {
+export async function admitsNarrowed(request: Request, allowed: AllowedNames): Promise<boolean> {
   const { path } = request.route as { readonly path: string };
   // Express handles HEAD with the handler of GET.
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const key = `${method} ${path}`;
   if (!Object.hasOwn(NARROWED_CALLS, key)) return false;
-  await NARROWED_CALLS[key]?.(request, reach);
+  await NARROWED_CALLS[key]?.(request, allowed);
   return true;
 }
 

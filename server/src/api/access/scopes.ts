@@ -3,7 +3,7 @@
  * whose id begins with `order`. A scope in any other form allows nothing.
  */
 import { AppError } from '../../base/errors.js';
-import { shortestPrefixes, type NameReach } from '../../base/name-reach.js';
+import { shortestPrefixes, type AllowedNames } from '../../base/allowed-names.js';
 import { nameProblem } from '../../engine/model/names.js';
 
 /** This scope allows everything. */
@@ -40,7 +40,7 @@ export function isScope(text: string): boolean {
  * The names that a caller's scopes cover: none if this scope is missing in every form.
  * @throws AppError `forbidden` if there are too many prefixes
  */
-export function reachOf(scopes: ReadonlySet<string>, scope: string): NameReach {
+export function allowedNamesOf(scopes: ReadonlySet<string>, scope: string): AllowedNames {
   if (scopes.has(ADMIN_SCOPE) || scopes.has(scope)) return 'all';
   if (!Object.hasOwn(NARROWED_BY, scope)) return [];
   const prefixes = shortestPrefixes([...scopes].flatMap((each) => prefixIn(each, scope) ?? []));

@@ -19,8 +19,8 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { AppError } from '../../base/errors.js';
-import { reaches } from '../../base/name-reach.js';
-import { callerReach } from '../access/authentication.js';
+import { allowsName } from '../../base/allowed-names.js';
+import { allowedNames } from '../access/authentication.js';
 import type { ReportedResult } from '../../runtime/activities/activity-results.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { asJson, nullableBody } from '../http/body-reader.js';
@@ -250,8 +250,8 @@ export class ActivityController extends Controller {
     const name = checkedName(id, 'activity name');
     const page = toPageRequest(limit, cursor);
     const found = await this.#services.host.activities.listItems(name, page);
-    const reach = await callerReach(request, 'conductor:viewer');
-    const items = found.items.filter(({ definitionId }) => reaches(reach, definitionId ?? ''));
+    const allowed = await allowedNames(request, 'conductor:viewer');
+    const items = found.items.filter(({ definitionId }) => allowsName(allowed, definitionId ?? ''));
     return toWirePage({ ...found, items }, toActivityItem);
   }
 

@@ -19,8 +19,8 @@ import {
   type TsoaResponse,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { reachesAllOf, type NameReach } from '../../base/name-reach.js';
-import { callerReach } from '../access/authentication.js';
+import { allowsAllNames, type AllowedNames } from '../../base/allowed-names.js';
+import { allowedNames } from '../access/authentication.js';
 import { asJson, requiredBody } from '../http/body-reader.js';
 import { knownQuery } from '../http/query-names.js';
 import { actorOf, contextOf, type ApiServices } from '../http/request-context.js';
@@ -92,13 +92,13 @@ export class BulkController extends Controller {
     @Header('Idempotency-Key') idempotencyKey?: string,
   ): Promise<CreatedBulkJob> {
     const { bulk } = this.#services.host;
-    const reach = await callerReach(request, 'conductor:controller');
-    const mayRead = await mayReadWithin(request, reach);
+    const allowed = await allowedNames(request, 'conductor:controller');
+    const mayRead = await mayReadWithin(request, allowed);
     assertMayFilter(body, mayRead);
     const job = toBulkRequest(body, {
       actor: await actorOf(request),
       apiKeyId: (await contextOf(request).verifiedToken)?.apiKeyId ?? null,
-      reach,
+      allowed,
       idempotency: await toIdempotencyKey(request, idempotencyKey, asJson(body)),
     });
     if (body.dryRun === true) {
@@ -127,8 +127,8 @@ export class BulkController extends Controller {
     @Query() limit: number = 50,
     @Query() cursor?: string,
   ): Promise<BulkJobPage> {
-    const reach = await callerReach(request, 'conductor:viewer');
-    const page = await this.#services.host.bulk.list(toPageRequest(limit, cursor), reach);
+    const allowed = await allowedNames(request, 'conductor:viewer');
+    const page = await this.#services.host.bulk.list(toPageRequest(limit, cursor), allowed);
     return toWirePage(page, toBulkJobSummary);
   }
 
@@ -142,9 +142,9 @@ export class BulkController extends Controller {
   @Response<Problem>(404, 'There is no such bulk job')
   @Security('bearer', ['conductor:viewer'])
   async getBulkJob(@Path() id: string, @Request() request: HttpRequest): Promise<BulkJob> {
-    const reach = await callerReach(request, 'conductor:viewer');
+    const allowed = await allowedNames(request, 'conductor:viewer');
     const { bulk } = this.#services.host;
-    return toBulkJob(await bulk.get(checkedName(id, 'bulk job id'), reach), true);
+    return toBulkJob(await bulk.get(checkedName(id, 'bulk job id'), allowed), true);
   }
 
   /**
@@ -170,8 +170,8 @@ export class BulkController extends Controller {
   ): Promise<WorkflowPage> {
     const page = toPageRequest(limit, cursor);
     const { bulk } = this.#services.host;
-    const reach = await callerReach(request, 'conductor:viewer');
-    const runs = await bulk.listRuns(checkedName(id, 'bulk job id'), page, reach);
+    const allowed = await allowedNames(request, 'conductor:viewer');
+    const runs = await bulk.listRuns(checkedName(id, 'bulk job id'), page, allowed);
     return toWirePage(runs, toWorkflowSummary);
   }
 
@@ -187,12 +187,12 @@ export class BulkController extends Controller {
   @Security('bearer', ['conductor:controller'])
   async stopBulkJob(@Path() id: string, @Request() request: HttpRequest): Promise<BulkJob> {
     const jobId = checkedName(id, 'bulk job id');
-    const reach = await callerReach(request, 'conductor:controller');
-    const stopped = await this.#services.host.bulk.stop(jobId, await actorOf(request), reach);
-    return toBulkJob(stopped, await mayReadWithin(request, stopped.reach));
+    const allowed = await allowedNames(request, 'conductor:controller');
+    const stopped = await this.#services.host.bulk.stop(jobId, await actorOf(request), allowed);
+    return toBulkJob(stopped, await mayReadWithin(request, stopped.allowed));
   }
 }
 
-async function mayReadWithin(request: HttpRequest, reach: NameReach): Promise<boolean> {
-  return reachesAllOf(await callerReach(request, 'conductor:viewer'), reach);
+async function mayReadWithin(request: HttpRequest, allowed: AllowedNames): Promise<boolean> {
+  return allowsAllNames(await allowedNames(request, 'conductor:viewer'), allowed);
 }

@@ -25,7 +25,7 @@ import type {
   ControlOutcome,
   InstanceAction,
 } from '../../runtime/operations/control-types.js';
-import { callerReach, mayView } from '../access/authentication.js';
+import { allowedNames, mayView } from '../access/authentication.js';
 import { asJson, nullableBody, requiredBody } from '../http/body-reader.js';
 import {
   assertCompensates,
@@ -83,7 +83,8 @@ export class ControlController extends Controller {
   ): Promise<ControlAnswer> {
     const ids = body.workflowIds.map((id) => checkedName(id, 'workflow id'));
     const { instances } = this.#services.host;
-    const reached = await instances.within(ids, await callerReach(request, 'conductor:controller'));
+    const allowed = await allowedNames(request, 'conductor:controller');
+    const reached = await instances.within(ids, allowed);
     const outcomes = await instances.controlMany(
       ids.filter((id) => reached.has(id)),
       toInstanceAction(body),
@@ -267,7 +268,7 @@ export class ControlController extends Controller {
     };
     const workflowId = checkedName(id, 'workflow id');
     const { instances } = this.#services.host;
-    const viewed = await callerReach(request, 'conductor:viewer');
+    const viewed = await allowedNames(request, 'conductor:viewer');
     const mayRead = (await instances.within([workflowId], viewed)).has(workflowId);
     const instance = await instances
       .restart(workflowId, restart, await actorOf(request))

@@ -18,7 +18,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { callerReach } from '../access/authentication.js';
+import { allowedNames } from '../access/authentication.js';
 import type { Json } from '../../engine/values/json.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { requiredBody } from '../http/body-reader.js';
@@ -143,9 +143,9 @@ export class DefinitionController extends Controller {
     @Query() limit: number = PAGE_SIZE_DEFAULT,
     @Query() cursor?: string,
   ): Promise<DefinitionPage> {
-    const isAuthor = (await callerReach(request, 'conductor:author')) === 'all';
-    const reach = isAuthor ? 'all' : await callerReach(request, 'conductor:viewer');
-    const page = await this.#services.host.definitions.list(toPageRequest(limit, cursor), reach);
+    const isAuthor = (await allowedNames(request, 'conductor:author')) === 'all';
+    const allowed = isAuthor ? 'all' : await allowedNames(request, 'conductor:viewer');
+    const page = await this.#services.host.definitions.list(toPageRequest(limit, cursor), allowed);
     return toWirePage(page, toDefinitionSummary);
   }
 

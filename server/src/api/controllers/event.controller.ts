@@ -17,12 +17,12 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { AppError } from '../../base/errors.js';
-import type { NameReach } from '../../base/name-reach.js';
+import type { AllowedNames } from '../../base/allowed-names.js';
 import type { Json } from '../../engine/values/json.js';
 import type { EventName } from '../../runtime/events/event-types.js';
 import { instanceNotFound } from '../../runtime/operations/instance-queries.js';
 import { auditPublished } from '../access/audited-calls.js';
-import { callerReach } from '../access/authentication.js';
+import { allowedNames } from '../access/authentication.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { requiredBody } from '../http/body-reader.js';
 import {
@@ -93,8 +93,8 @@ export class EventController extends Controller {
     // The body reader returns only JSON values.
     const eventData = data as Json;
     const event = checkedEventName(name, key);
-    const reach = await callerReach(request, 'conductor:controller');
-    await this.#assertMayPublish(event, reach, workflowId);
+    const allowed = await allowedNames(request, 'conductor:controller');
+    await this.#assertMayPublish(event, allowed, workflowId);
     const forInstance = workflowId !== undefined && {
       instanceId: checkedName(workflowId, 'workflow id'),
       actor: await actorOf(request),
@@ -103,7 +103,7 @@ export class EventController extends Controller {
       ...event,
       data: eventData,
       idempotency: await toIdempotencyKey(request, idempotencyKey, eventData),
-      reach,
+      allowed,
       ...(forInstance !== false && { forInstance }),
       ...traceOf(request),
     });
@@ -193,18 +193,18 @@ export class EventController extends Controller {
 
   async #assertMayPublish(
     event: EventName,
-    reach: NameReach,
+    allowed: AllowedNames,
     workflowId: string | undefined,
   ): Promise<void> {
     const { events, instances } = this.#services.host;
-    if (reach === 'all') return;
+    if (allowed === 'all') return;
     if (
       workflowId !== undefined &&
-      !(await instances.within([workflowId], reach)).has(workflowId)
+      !(await instances.within([workflowId], allowed)).has(workflowId)
     ) {
       throw instanceNotFound(workflowId);
     }
-    if (await events.canTake(event, reach)) return;
+    if (await events.canTake(event, allowed)) return;
     throw new AppError(
       'forbidden',
       `No definition that the token reaches names the event '${event.name}'. Names that expressions compute do not count`,
@@ -213,8 +213,8 @@ export class EventController extends Controller {
 
   /** The runs that the caller may see; with a narrowed scope, only the first runs are checked. */
   async #seen(request: HttpRequest, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const reach = await callerReach(request, 'conductor:viewer');
-    if (reach === 'all') return new Set(ids);
-    return this.#services.host.instances.within(ids.slice(0, RUNS_CHECKED_MAX), reach);
+    const allowed = await allowedNames(request, 'conductor:viewer');
+    if (allowed === 'all') return new Set(ids);
+    return this.#services.host.instances.within(ids.slice(0, RUNS_CHECKED_MAX), allowed);
   }
 }

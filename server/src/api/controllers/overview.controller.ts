@@ -1,6 +1,6 @@
 import { Controller, Get, Middlewares, Request, Route, Security, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { callerReach } from '../access/authentication.js';
+import { allowedNames } from '../access/authentication.js';
 import { toOverview } from '../wire/map/overview.js';
 import type { Overview } from '../wire/models/overview.js';
 import { knownQuery } from '../http/query-names.js';
@@ -26,7 +26,7 @@ export class OverviewController extends Controller {
   @Get()
   @Security('bearer', ['conductor:viewer'])
   async getOverview(@Request() request: HttpRequest): Promise<Overview> {
-    const reach = await callerReach(request, 'conductor:viewer');
-    return toOverview(await this.#services.host.overview.overview(reach));
+    const allowed = await allowedNames(request, 'conductor:viewer');
+    return toOverview(await this.#services.host.overview.overview(allowed));
   }
 }

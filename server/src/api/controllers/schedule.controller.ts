@@ -10,7 +10,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { callerReach } from '../access/authentication.js';
+import { allowedNames } from '../access/authentication.js';
 import { knownQuery } from '../http/query-names.js';
 import type { ApiServices } from '../http/request-context.js';
 import { toSchedule } from '../wire/map/trigger.js';
@@ -52,8 +52,8 @@ export class ScheduleController extends Controller {
     @Query() hours: number = 24,
     @Query() limit: number = 100,
   ): Promise<Schedule> {
-    const reach = await callerReach(request, 'conductor:viewer');
-    const period = { periodMs: hours * HOUR_MS, limit, reach };
+    const allowed = await allowedNames(request, 'conductor:viewer');
+    const period = { periodMs: hours * HOUR_MS, limit, allowed };
     return toSchedule(await this.#services.host.triggers.schedule(period));
   }
 }

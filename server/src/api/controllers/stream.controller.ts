@@ -11,8 +11,8 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { callerReach } from '../access/authentication.js';
-import { definitionsWithin } from '../../base/name-reach.js';
+import { allowedNames } from '../access/authentication.js';
+import { definitionsWithin } from '../../base/allowed-names.js';
 import { sendChanges } from '../http/event-stream.js';
 import { checkedName } from '../wire/map/name.js';
 import type { Problem } from '../wire/models/problem.js';
@@ -60,7 +60,7 @@ export class StreamController extends Controller {
   ): Promise<string> {
     const { host, waiting } = this.#services;
     const filter = {
-      ...definitionsWithin(await callerReach(request, 'conductor:viewer')),
+      ...definitionsWithin(await allowedNames(request, 'conductor:viewer')),
       ...(workflowId !== undefined && { workflowId: checkedName(workflowId, 'workflow id') }),
       ...(definitionId !== undefined && {
         definitionId: checkedName(definitionId, 'definition id'),

@@ -17,9 +17,9 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { definitionsWithin } from '../../base/name-reach.js';
+import { definitionsWithin } from '../../base/allowed-names.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
-import { callerReach, mayView } from '../access/authentication.js';
+import { allowedNames, mayView } from '../access/authentication.js';
 import { objectBody } from '../http/body-reader.js';
 import { toExplanation } from '../wire/map/explanation.js';
 import { toFailureGroups, toFailureRequest } from '../wire/map/failure.js';
@@ -235,8 +235,8 @@ export class WorkflowController extends Controller {
     @Queries() query: FindQuery,
     @Request() request: HttpRequest,
   ): Promise<WorkflowFindings> {
-    const reach = await callerReach(request, 'conductor:viewer');
-    return toFindings(await this.#services.host.instances.find(toFindRequest(query), reach));
+    const allowed = await allowedNames(request, 'conductor:viewer');
+    return toFindings(await this.#services.host.instances.find(toFindRequest(query), allowed));
   }
 
   /**
@@ -252,11 +252,11 @@ export class WorkflowController extends Controller {
     @Request() request: HttpRequest,
   ): Promise<Explanations> {
     const ids = query.id.map((id) => checkedName(id, 'workflow id'));
-    const reach = await callerReach(request, 'conductor:viewer');
+    const allowed = await allowedNames(request, 'conductor:viewer');
     const { instances } = this.#services.host;
     const { items, left } = await instances.explainMany(
-      [...(await instances.within(ids, reach))],
-      reach,
+      [...(await instances.within(ids, allowed))],
+      allowed,
     );
     return { items: items.map(toExplanation), left: [...left] };
   }
@@ -314,13 +314,13 @@ export class WorkflowController extends Controller {
   @Response<Problem>(404, 'There is no such run')
   @Security('bearer', ['conductor:viewer'])
   async explainWorkflow(@Path() id: string, @Request() request: HttpRequest): Promise<Explanation> {
-    const reach = await callerReach(request, 'conductor:viewer');
+    const allowed = await allowedNames(request, 'conductor:viewer');
     const { instances } = this.#services.host;
-    return toExplanation(await instances.explain(checkedName(id, 'workflow id'), reach));
+    return toExplanation(await instances.explain(checkedName(id, 'workflow id'), allowed));
   }
 }
 
 /** The runs that the caller may see, as a filter. */
 async function seen(request: HttpRequest): Promise<ReturnType<typeof definitionsWithin>> {
-  return definitionsWithin(await callerReach(request, 'conductor:viewer'));
+  return definitionsWithin(await allowedNames(request, 'conductor:viewer'));
 }

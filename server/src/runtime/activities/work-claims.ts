@@ -15,7 +15,7 @@ import { idempotencyKey } from '../../engine/model/pointer.js';
 import { MissingSecretError } from '../secrets/secret-marks.js';
 import type { Secrets } from '../secrets/secrets.js';
 import { AppError } from '../../base/errors.js';
-import { reaches, type NameReach } from '../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import type { Logger } from '../../base/logger.js';
 import { FAR_FUTURE_MS, StoreUnavailableError, type Store } from '../../store/store.js';
 import {
@@ -208,15 +208,15 @@ export class WorkClaims {
   }
 
   /**
-   * Rejects the token of an item whose name is outside the reach. What to do with an unknown token is decided by the call for
+   * Rejects the token of an item whose name isn't allowed. What to do with an unknown token is decided by the call for
    * which it is given.
    * @throws AppError `activity_not_found`
    */
-  async assertWithin(token: string, reach: NameReach): Promise<void> {
+  async assertWithin(token: string, allowed: AllowedNames): Promise<void> {
     const activityId = readToken(token)?.activityId;
     if (activityId === undefined) return;
     const [item] = await this.#options.store.getActivities([activityId]);
-    if (item !== undefined && !reaches(reach, item.name)) throw staleToken();
+    if (item !== undefined && !allowsName(allowed, item.name)) throw staleToken();
   }
 
   /** For a worker that rejects the item. @throws AppError `activity_not_found`, `work_cancelled` */

@@ -16,7 +16,7 @@
  * |
  */
 import { AppError } from '../../base/errors.js';
-import { reaches, type NameReach } from '../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import type { Store } from '../../store/store.js';
 import type { InstanceAction } from '../operations/control-types.js';
 import type { InstanceControl } from '../operations/instance-control.js';
@@ -33,7 +33,7 @@ export interface BulkActor {
   readonly modification: BulkModification | null;
   /** Only for the action `terminate`. */
   readonly compensate: boolean;
-  readonly reach: NameReach;
+  readonly allowed: AllowedNames;
 }
 
 /** `skipped`: the status of the instance does not allow the action. @throws AppError if the action failed */
@@ -94,7 +94,10 @@ export class BulkActions {
     mayBeRepeated: boolean,
   ): Promise<'done' | 'skipped'> {
     if (mayBeRepeated && (await this.#hasActed(action, id, by.jobId))) return 'done';
-    if (by.reach !== 'all' && !reaches(by.reach, await this.#options.queries.definitionOf(id))) {
+    if (
+      by.allowed !== 'all' &&
+      !allowsName(by.allowed, await this.#options.queries.definitionOf(id))
+    ) {
       throw instanceNotFound(id);
     }
     try {

@@ -1,5 +1,5 @@
 /** The stored texts of bulk jobs. */
-import type { NameReach } from '../../base/name-reach.js';
+import type { AllowedNames } from '../../base/allowed-names.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import type { BulkJobRecord, BulkJobSummary } from '../../store/records/bulk-jobs.js';
 import type { InstancePosition } from '../../store/records/instance-lists.js';
@@ -20,8 +20,8 @@ export interface BulkAbout {
   readonly apiKeyId: string | null;
   readonly reason: string;
   readonly perSecond: number;
-  /** The reach of the caller that created it. */
-  readonly reach: NameReach;
+  /** The definitions that the job's creator was allowed to act on. The name is stored. */
+  readonly reach: AllowedNames;
 }
 
 export interface BulkTask {
@@ -38,7 +38,7 @@ export const writeFailures = (failures: readonly BulkFailure[]): string => write
 export const writePosition = (position: InstancePosition): string => write(position);
 
 // Each text was written by the function above.
-/** Jobs of older versions have no reach and no key. */
+/** Jobs of older versions have no `reach` and no key. */
 export const readAbout = (text: string): BulkAbout => {
   type Stored = Omit<BulkAbout, 'reach' | 'apiKeyId'> & Partial<BulkAbout>;
   const { apiKeyId = null, reach = 'all', ...about } = read(text) as Stored;
@@ -59,7 +59,7 @@ export function bulkJobItem(job: BulkJobSummary, apiKey: BulkJobKey | null): Bul
   const { done, endTime, failed, id, isCollected, matched, skipped, startTime, state } = job;
   const counts = { matched, exact: isCollected, done, skipped, failed };
   const { action, actor, perSecond, reach, reason } = readAbout(job.about);
-  const about = { action, actor, apiKey, perSecond, reach, reason };
+  const about = { action, actor, apiKey, perSecond, allowed: reach, reason };
   return { id, ...about, state, ...counts, startTime, endTime };
 }
 

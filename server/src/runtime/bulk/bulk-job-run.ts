@@ -111,7 +111,7 @@ export class BulkJobRun {
     this.#job = job;
     this.#action = action;
     const { compensate, modification } = readTask(job.task);
-    this.#by = { jobId: job.id, actor, reason, modification, compensate, reach };
+    this.#by = { jobId: job.id, actor, reason, modification, compensate, allowed: reach };
     this.#progress = new BulkProgressTracker(job);
     this.#pacer = new Pacer(options.clock, perSecond);
     this.#width = widthOf(action, perSecond);

@@ -2,7 +2,12 @@
 import { sleep, type Clock } from '../../base/clock.js';
 import { AppError, type ErrorCode } from '../../base/errors.js';
 import { hashOf, type Ids } from '../../base/ids.js';
-import { definitionsWithin, reaches, reachesAllOf, type NameReach } from '../../base/name-reach.js';
+import {
+  definitionsWithin,
+  allowsName,
+  allowsAllNames,
+  type AllowedNames,
+} from '../../base/allowed-names.js';
 import type { Logger } from '../../base/logger.js';
 import {
   BULK_CHUNK,
@@ -127,13 +132,13 @@ export class BulkJobs {
   }
 
   async #matchesOf(request: BulkRequest): Promise<Omit<BulkPreview, 'obstacles'>> {
-    const { reach, selection } = request;
+    const { allowed, selection } = request;
     if (!('filter' in selection)) {
       const ids = [...new Set(selection.workflowIds)];
       return {
         matched: ids.length,
         exact: true,
-        instances: await this.#existing(ids.slice(0, PREVIEWED), reach),
+        instances: await this.#existing(ids.slice(0, PREVIEWED), allowed),
       };
     }
     const filter = toInstanceFilter(filterOf(request) ?? {});
@@ -146,18 +151,22 @@ export class BulkJobs {
     return { matched: count, exact, instances: items };
   }
 
-  /** @throws AppError `bulk_job_not_found`, even if the job may act on instances outside the reach */
-  async get(id: string, reach: NameReach): Promise<BulkJobView> {
-    return this.#view(await this.#load(id, reach));
+  /** @throws AppError `bulk_job_not_found`, even if the job may act on instances that the caller may not see */
+  async get(id: string, allowed: AllowedNames): Promise<BulkJobView> {
+    return this.#view(await this.#load(id, allowed));
   }
 
   /**
    * The current state of the job's instances, in processing order. Removed ones are omitted.
    * @throws AppError `bulk_job_not_found`, `invalid_request` for a cursor of another list
    */
-  async listRuns(id: string, page: PageRequest, reach: NameReach): Promise<Page<InstanceListItem>> {
+  async listRuns(
+    id: string,
+    page: PageRequest,
+    allowed: AllowedNames,
+  ): Promise<Page<InstanceListItem>> {
     const { store } = this.#options;
-    const job = await this.#load(id, reach);
+    const job = await this.#load(id, allowed);
     const list = `bulk-runs ${id}`;
     const from = Number(decodeCursor(page.cursor, list)?.[0] ?? 0);
     const to = Math.min(from + page.limit, job.matched);
@@ -172,16 +181,19 @@ export class BulkJobs {
     }
     const hasMore = ids.length > 0 && to < job.matched;
     return {
-      items: await this.#existing(ids, reach),
+      items: await this.#existing(ids, allowed),
       nextCursor: hasMore ? encodeCursor(list, [String(to)]) : null,
     };
   }
 
   /**
-   * Newest first, without jobs that may act on instances outside the reach.
+   * Newest first, without jobs that may act on instances that the caller may not see.
    * @throws AppError `invalid_request` for a cursor of another list
    */
-  async list({ cursor, limit }: PageRequest, reach: NameReach): Promise<Page<BulkJobListItem>> {
+  async list(
+    { cursor, limit }: PageRequest,
+    allowed: AllowedNames,
+  ): Promise<Page<BulkJobListItem>> {
     const position = decodeCursor(cursor, LIST);
     const after = position === null ? null : { time: Number(position[0]), id: position[1] ?? '' };
     const jobs = await this.#options.store.listBulkJobs(after, limit + 1);
@@ -189,13 +201,13 @@ export class BulkJobs {
       jobs.map(async (job) => bulkJobItem(job, await this.#keyOf(job))),
     );
     const page = pageOf(items, limit, LIST, ({ id, startTime }) => [String(startTime), id]);
-    return { ...page, items: page.items.filter((job) => reachesAllOf(reach, job.reach)) };
+    return { ...page, items: page.items.filter((job) => allowsAllNames(allowed, job.allowed)) };
   }
 
   /** Actions in progress still end. An ended job doesn't change. @throws AppError `bulk_job_not_found` */
-  async stop(id: string, actor: string, reach: NameReach): Promise<BulkJobView> {
+  async stop(id: string, actor: string, allowed: AllowedNames): Promise<BulkJobView> {
     const { clock, logger, runner, store } = this.#options;
-    if (reach !== 'all') await this.#load(id, reach);
+    if (allowed !== 'all') await this.#load(id, allowed);
     const job = await store.stopBulkJob(id, clock.now());
     if (job === null) throw notFound(id);
     if (job.state === 'Stopped') {
@@ -215,7 +227,7 @@ export class BulkJobs {
   }
 
   #newJob(request: BulkRequest): BulkJobRecord {
-    const { action, actor, apiKeyId, perSecond, reach, reason } = request;
+    const { action, actor, apiKeyId, perSecond, allowed, reason } = request;
     const { compensate, idempotency, modification } = request;
     const startTime = this.#options.clock.now();
     const ids = idsOf(request);
@@ -231,7 +243,7 @@ export class BulkJobs {
         apiKeyId,
         reason,
         perSecond: perSecond ?? PER_SECOND,
-        reach,
+        reach: allowed,
       }),
       task: writeTask({ filter: filterOf(request), modification, compensate }),
       state: 'Running',
@@ -269,17 +281,20 @@ export class BulkJobs {
     );
   }
 
-  async #load(id: string, reach: NameReach): Promise<BulkJobRecord> {
+  async #load(id: string, allowed: AllowedNames): Promise<BulkJobRecord> {
     const job = await this.#options.store.getBulkJob(id);
-    if (job === null || !reachesAllOf(reach, readAbout(job.about).reach)) throw notFound(id);
+    if (job === null || !allowsAllNames(allowed, readAbout(job.about).reach)) throw notFound(id);
     return job;
   }
 
-  /** The instances that exist and are within the reach. */
-  async #existing(ids: readonly string[], reach: NameReach): Promise<readonly InstanceListItem[]> {
+  /** The instances that exist and whose definition is allowed. */
+  async #existing(
+    ids: readonly string[],
+    allowed: AllowedNames,
+  ): Promise<readonly InstanceListItem[]> {
     const found = new Map<string, InstanceListItem>();
     for (const summary of await this.#options.store.getSummaries(ids)) {
-      if (reaches(reach, summary.definitionId)) found.set(summary.id, listItem(summary));
+      if (allowsName(allowed, summary.definitionId)) found.set(summary.id, listItem(summary));
     }
     return ids.flatMap((id) => found.get(id) ?? []);
   }
@@ -293,9 +308,9 @@ export class BulkJobs {
 }
 
 /** Null: the request lists ids. */
-function filterOf({ reach, selection }: BulkRequest): BulkFilter | null {
+function filterOf({ allowed, selection }: BulkRequest): BulkFilter | null {
   if (!('filter' in selection)) return null;
-  return { ...selection.filter, ...definitionsWithin(reach) };
+  return { ...selection.filter, ...definitionsWithin(allowed) };
 }
 
 /** Null: the job collects them. */

@@ -1,7 +1,7 @@
 /** The calls of clients on bulk jobs, and their results. Times are milliseconds since 1970. */
 import type { DocumentProblem } from '../../engine/model/definition.js';
 import type { ErrorCode } from '../../base/errors.js';
-import type { NameReach } from '../../base/name-reach.js';
+import type { AllowedNames } from '../../base/allowed-names.js';
 import type { ApiKeyState } from '../access/api-key-types.js';
 import type { BulkJobState } from '../../store/records/bulk-jobs.js';
 import type { InstanceFilter } from '../../store/records/instance-lists.js';
@@ -37,8 +37,8 @@ export interface BulkRequest {
   readonly actor: string;
   /** The caller's API key; null: none. */
   readonly apiKeyId: string | null;
-  /** The job acts only on instances of definitions within this reach. */
-  readonly reach: NameReach;
+  /** The job acts only on instances of these definitions. */
+  readonly allowed: AllowedNames;
   readonly idempotency: IdempotencyKey | null;
 }
 
@@ -84,7 +84,7 @@ export interface BulkJobListItem extends BulkMatch {
   /** Null: it was created without one. */
   readonly apiKey: BulkJobKey | null;
   readonly reason: string;
-  readonly reach: NameReach;
+  readonly allowed: AllowedNames;
   readonly perSecond: number;
   readonly state: BulkJobState;
   readonly done: number;

@@ -4,7 +4,7 @@
  */
 import type { ChangeBatch, ChangedInstance } from '../../backplane/backplane.js';
 import type { Clock } from '../../base/clock.js';
-import { reaches } from '../../base/name-reach.js';
+import { allowsName } from '../../base/allowed-names.js';
 import { ChangeBuffer } from './change-buffer.js';
 
 /** Minimum interval between batches; later changes go into the next batch. */
@@ -42,7 +42,7 @@ export class ChangeChannel {
 
   instanceChanged(change: ChangedInstance): void {
     const { definitionId, definitionPrefixes = 'all', workflowId } = this.#filter;
-    if (!reaches(definitionPrefixes, change.definitionId)) return;
+    if (!allowsName(definitionPrefixes, change.definitionId)) return;
     if (workflowId !== undefined && workflowId !== change.id) return;
     if (definitionId !== undefined && definitionId !== change.definitionId) return;
     this.#buffer.addInstance(change);
@@ -51,7 +51,7 @@ export class ChangeChannel {
 
   definitionChanged(id: string, version: number): void {
     const { definitionId, definitionPrefixes = 'all', workflowId } = this.#filter;
-    if (!reaches(definitionPrefixes, id)) return;
+    if (!allowsName(definitionPrefixes, id)) return;
     if (workflowId !== undefined || (definitionId !== undefined && definitionId !== id)) return;
     this.#buffer.addDefinition(id, version);
     this.#changed();

@@ -9,7 +9,7 @@ import type { IndexPaths } from '../../engine/values/index-fields.js';
 import { readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
-import type { NameReach } from '../../base/name-reach.js';
+import type { AllowedNames } from '../../base/allowed-names.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
 import type {
   DefinitionRecord,
@@ -188,10 +188,10 @@ export class DefinitionCatalog {
     );
   }
 
-  async list(page: PageRequest, reach: NameReach = 'all'): Promise<Page<DefinitionSummary>> {
+  async list(page: PageRequest, allowed: AllowedNames = 'all'): Promise<Page<DefinitionSummary>> {
     const after = decodeCursor(page.cursor, 'definitions')?.[0] ?? null;
     const wanted = page.limit + 1;
-    const found = await listSummaries(this.#options.store, { after, limit: wanted, reach });
+    const found = await listSummaries(this.#options.store, { after, limit: wanted, allowed });
     return this.#withAuthors(pageOf(found, page.limit, 'definitions', ({ id }) => [id]));
   }
 

@@ -2,7 +2,7 @@
  * Lists definitions without their bodies. A body may have a megabyte, so only a few are read at a time, and a page fits into
  * memory.
  */
-import { reaches, type NameReach } from '../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import { originOf } from '../../store/definition-origin.js';
 import type { DefinitionVersion, StoredDefinition } from '../../store/records/definitions.js';
 import type { Store } from '../../store/store.js';
@@ -15,20 +15,20 @@ export interface ListRequest {
   readonly after: string | null;
   readonly limit: number;
   /** If it has prefixes, the definitions between the first and the last prefix are read. */
-  readonly reach: NameReach;
+  readonly allowed: AllowedNames;
 }
 
 /** In order of id. */
 export async function listSummaries(
   store: Pick<Store, 'listDefinitions'>,
-  { after, limit, reach }: ListRequest,
+  { after, limit, allowed }: ListRequest,
 ): Promise<readonly DefinitionVersion[]> {
   const found: DefinitionVersion[] = [];
-  const { last, start } = rangeOf(reach);
+  const { last, start } = rangeOf(allowed);
   let read = after !== null && compareText(after, start) > 0 ? after : start;
   while (last !== null && found.length < limit) {
     const part = await store.listDefinitions(read === '' ? null : read, DEFINITIONS_AT_ONCE);
-    found.push(...part.filter(({ id }) => reaches(reach, id)).map(summaryOf));
+    found.push(...part.filter(({ id }) => allowsName(allowed, id)).map(summaryOf));
     const end = part.at(-1)?.id;
     if (end === undefined || part.length < DEFINITIONS_AT_ONCE) break;
     if (!end.startsWith(last) && compareText(end, last) > 0) break;
@@ -43,9 +43,9 @@ export function summaryOf(record: StoredDefinition): DefinitionVersion {
 }
 
 /** The start of the range, and its last prefix; null if there is nothing to read. */
-function rangeOf(reach: NameReach): { readonly start: string; readonly last: string | null } {
-  if (reach === 'all') return { start: '', last: '' };
-  const ordered = reach.toSorted(compareText);
+function rangeOf(allowed: AllowedNames): { readonly start: string; readonly last: string | null } {
+  if (allowed === 'all') return { start: '', last: '' };
+  const ordered = allowed.toSorted(compareText);
   // All texts with this prefix sort after the prefix without its last character.
   return { start: ordered.at(0)?.slice(0, -1) ?? '', last: ordered.at(-1) ?? null };
 }

@@ -21,7 +21,11 @@ import { sleep, type Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { EventDeliveries } from './event-deliveries.js';
 import type { PublishedEvent, PublishRequest, TracedEvent } from './event-types.js';
-import { eventIdFor, PublisherReaches, type PublisherReachesOptions } from './publisher-reach.js';
+import {
+  eventIdFor,
+  PublisherPermissions,
+  type PublisherPermissionsOptions,
+} from './publisher-permissions.js';
 import { hashOf, nameKeyOf, type Ids } from '../../base/ids.js';
 import type { EventTriggers } from '../triggers/event-triggers.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -43,19 +47,19 @@ export interface EventPublisherOptions {
   readonly queries: Pick<InstanceQueries, 'load'>;
   readonly control: Pick<InstanceControl, 'notePublished'>;
   readonly triggers: Pick<EventTriggers, 'fire' | 'has'>;
-  readonly settings: PublisherReachesOptions['settings'];
+  readonly settings: PublisherPermissionsOptions['settings'];
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
 export class EventPublisher {
   readonly #options: EventPublisherOptions;
-  readonly #reaches: PublisherReaches;
+  readonly #permissions: PublisherPermissions;
   /** The deliveries of this node that are yet to be stored. */
   readonly deliveries: EventDeliveries;
 
   constructor(options: EventPublisherOptions) {
     this.#options = options;
-    this.#reaches = new PublisherReaches(options);
+    this.#permissions = new PublisherPermissions(options);
     this.deliveries = new EventDeliveries({
       ...options,
       deliverAgain: (event, reached) => this.#deliver(event, eventMessage(event), reached),
@@ -97,13 +101,13 @@ export class EventPublisher {
   }
 
   async #publish(request: PublishRequest): Promise<PublishedEvent> {
-    const { name, key, idempotency, reach = 'all' } = request;
+    const { name, key, idempotency, allowed = 'all' } = request;
     const { clock, ids } = this.#options;
     const publishedAt = clock.now();
     const id =
       idempotency === null ? ids.newId(publishedAt) : `k-${hashOf(name, key, idempotency.key)}`;
     const event: EventRecord = {
-      id: eventIdFor(id, reach),
+      id: eventIdFor(id, allowed),
       nameKey: nameKeyOf(name, key),
       name,
       key,
@@ -112,8 +116,8 @@ export class EventPublisher {
       deliveredTo: null,
       requestHash: idempotency?.requestHash ?? null,
     };
-    await this.#reaches.note(event, reach);
-    const traced = { ...event, ...traceHeadersOf(request), reach };
+    await this.#permissions.note(event, allowed);
+    const traced = { ...event, ...traceHeadersOf(request), allowed };
     const message = eventMessage(traced);
     // If it starts runs, the insert doesn't deliver it: see #deliver.
     const starts = await this.#options.triggers.has(name);

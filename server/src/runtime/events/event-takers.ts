@@ -5,7 +5,7 @@
 import { AppError } from '../../base/errors.js';
 import type { Clock } from '../../base/clock.js';
 import { nameKeyOf } from '../../base/ids.js';
-import { reaches, type NameReach } from '../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { InputValue } from '../../engine/model/input-value.js';
@@ -43,22 +43,22 @@ export class EventTakers {
   }
 
   /**
-   * True if a definition within the reach names the event, in a step that waits for it or in a trigger: in its newest version,
+   * True if an allowed definition names the event, in a step that waits for it or in a trigger: in its newest version,
    * or in the version of an instance that waits for the event now. Only a literal name counts: callers who start instances can
    * turn a name computed from data into any name.
    */
-  async canTake(event: EventName, reach: NameReach): Promise<boolean> {
-    if (reach === 'all') return true;
-    return (await this.#namesWithin(reach)).has(event.name) || this.#isAwaited(event, reach);
+  async canTake(event: EventName, allowed: AllowedNames): Promise<boolean> {
+    if (allowed === 'all') return true;
+    return (await this.#namesWithin(allowed)).has(event.name) || this.#isAwaited(event, allowed);
   }
 
-  async #isAwaited({ key, name }: EventName, reach: NameReach): Promise<boolean> {
+  async #isAwaited({ key, name }: EventName, allowed: AllowedNames): Promise<boolean> {
     const { catalog, store } = this.#options;
     const nameKey = nameKeyOf(name, key);
     const waiters = await store.findSubscriptions(nameKey, FAR_FUTURE_MS, null, WAITERS_MAX);
     for (const { instanceId } of waiters) {
       const instance = await store.getInstance(instanceId);
-      if (instance === null || !reaches(reach, instance.definitionId)) continue;
+      if (instance === null || !allowsName(allowed, instance.definitionId)) continue;
       const { definitionId, version } = instance;
       const names = await this.#namesOf(() => catalog.find(definitionId, version));
       if (names.includes(name)) return true;
@@ -66,24 +66,24 @@ export class EventTakers {
     return false;
   }
 
-  async #namesWithin(reach: readonly string[]): Promise<ReadonlySet<string>> {
+  async #namesWithin(allowed: readonly string[]): Promise<ReadonlySet<string>> {
     const now = this.#options.clock.now();
-    const kept = this.#kept.get(reach.join(' '));
+    const kept = this.#kept.get(allowed.join(' '));
     if (kept !== undefined && now < kept.until) return kept.names;
-    const names = await this.#readNames(reach);
+    const names = await this.#readNames(allowed);
     if (this.#kept.size >= KEPT_REACHES_MAX) this.#kept.clear();
-    this.#kept.set(reach.join(' '), { names, until: now + KEPT_MS });
+    this.#kept.set(allowed.join(' '), { names, until: now + KEPT_MS });
     return names;
   }
 
-  async #readNames(reach: readonly string[]): Promise<ReadonlySet<string>> {
+  async #readNames(allowed: readonly string[]): Promise<ReadonlySet<string>> {
     const { catalog } = this.#options;
     const names = new Set<string>();
     let cursor: string | null = null;
     do {
       const page: Awaited<ReturnType<DefinitionCatalog['list']>> = await catalog.list(
         { cursor, limit: PAGE },
-        reach,
+        allowed,
       );
       for (const { id } of page.items) {
         for (const name of await this.#namesOf(() => catalog.latest(id))) names.add(name);

@@ -1,5 +1,5 @@
 /** The calls of clients on events, and their results. Times are milliseconds since 1970. */
-import type { NameReach } from '../../base/name-reach.js';
+import type { AllowedNames } from '../../base/allowed-names.js';
 import type { Json } from '../../engine/values/json.js';
 import type { FoundEvent } from '../../store/records/events.js';
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
@@ -13,13 +13,13 @@ export interface PublishRequest extends TraceHeaders {
   readonly idempotency: IdempotencyKey | null;
   /** The instance for which the event is published, and the actor: the instance records both. */
   readonly forInstance?: { readonly instanceId: string; readonly actor: string };
-  /** Only triggers of definitions within this reach start runs. Default: all. */
-  readonly reach?: NameReach;
+  /** Only triggers of these definitions start runs. Default: all. */
+  readonly allowed?: AllowedNames;
 }
 
-/** An event with its publishing span and its publisher's reach, which only the publishing node knows. */
+/** An event with its publishing span and the definitions allowed to its publisher, which only the publishing node knows. */
 export interface TracedEvent extends FoundEvent, TraceHeaders {
-  readonly reach?: NameReach;
+  readonly allowed?: AllowedNames;
 }
 
 export interface PublishedEvent {

@@ -5,7 +5,7 @@
  * are scanned, newest first, for a bounded time; the result contains how far the scan got, and its cursor continues from there.
  */
 import type { Clock } from '../../base/clock.js';
-import { definitionsWithin, reaches, type NameReach } from '../../base/name-reach.js';
+import { definitionsWithin, allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import type { IndexValue } from '../../engine/values/index-fields.js';
 import { elementsOf } from '../../engine/values/index-fields.js';
 import { fulfills } from '../../store/records/index-conditions.js';
@@ -71,20 +71,20 @@ const RANKS: Readonly<Record<InstanceMatch['relation'], number>> = { equal: 0, s
 export async function findInstances(
   context: Context,
   request: FindRequest,
-  reach: NameReach,
+  allowed: AllowedNames,
 ): Promise<InstanceFindings> {
   const { cursor, limit, text } = request;
   const list = `found ${limit} ${text}`;
   const position = decodeCursor(cursor, list);
   const [byIndex, definition] = await Promise.all([
-    findByIndex(context.store, request, reach),
+    findByIndex(context.store, request, allowed),
     context.store.getDefinition(text, 'latest'),
   ]);
   // The first result already contained them.
   const known = new Set(byIndex.items.map(({ instance }) => instance.id));
   const shown = position === null ? byIndex.items : [];
   const { items: others, searchedTo } = await findParts(context, request, {
-    reach,
+    allowed,
     known,
     after: position === null ? null : { time: Number(position[0]), id: position[1] ?? '' },
     wanted: limit - shown.length,
@@ -95,7 +95,7 @@ export async function findInstances(
     partsFrom: searchedTo?.time ?? null,
     nextCursor:
       searchedTo === null ? null : encodeCursor(list, [String(searchedTo.time), searchedTo.id]),
-    definitionId: definition === null || !reaches(reach, text) ? null : text,
+    definitionId: definition === null || !allowsName(allowed, text) ? null : text,
   };
 }
 
@@ -103,17 +103,17 @@ export async function findInstances(
 async function findByIndex(
   store: Store,
   { limit, text }: FindRequest,
-  reach: NameReach,
+  allowed: AllowedNames,
 ): Promise<{ readonly items: readonly FoundInstance[]; readonly isComplete: boolean }> {
   const values = readings(text);
-  const isNarrowed = reach !== 'all';
+  const isNarrowed = allowed !== 'all';
   const { isComplete, items } = await store.findInstancesByText({
     text,
     values,
     limit: isNarrowed ? NARROWED_LIMIT : limit,
   });
   const found = items
-    .filter(({ definitionId }) => reaches(reach, definitionId))
+    .filter(({ definitionId }) => allowsName(allowed, definitionId))
     .flatMap((summary) => foundInstance(summary, text, values) ?? [])
     .sort(closestFirst);
   return {
@@ -124,7 +124,7 @@ async function findByIndex(
 }
 
 interface PartSearch {
-  readonly reach: NameReach;
+  readonly allowed: AllowedNames;
   readonly known: ReadonlySet<string>;
   readonly after: InstancePosition | null;
   readonly wanted: number;
@@ -134,13 +134,13 @@ interface PartSearch {
 async function findParts(
   { clock, store }: Context,
   { text }: FindRequest,
-  { after: from, known, reach, wanted }: PartSearch,
+  { after: from, known, allowed, wanted }: PartSearch,
 ): Promise<{
   readonly items: readonly FoundInstance[];
   readonly searchedTo: InstancePosition | null;
 }> {
   const values = readings(text);
-  const filter = { ...definitionsWithin(reach), mayContain: text };
+  const filter = { ...definitionsWithin(allowed), mayContain: text };
   const items: FoundInstance[] = [];
   let after = from;
   for (const isLast of searches(clock)) {

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import { runForServer } from '../../base/limits/current-caller.js';
-import { reaches, type NameReach } from '../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import type {
   InstanceCount,
   InstanceFilter,
@@ -90,13 +90,13 @@ export class InstanceQueries {
     return found;
   }
 
-  /** The instances whose definition is within the reach. Doesn't read them if the reach is unrestricted. */
-  async within(ids: readonly string[], reach: NameReach): Promise<ReadonlySet<string>> {
+  /** The instances whose definition is allowed. Doesn't read them if all are. */
+  async within(ids: readonly string[], allowed: AllowedNames): Promise<ReadonlySet<string>> {
     const found = new Set(ids);
-    if (reach === 'all') return found;
+    if (allowed === 'all') return found;
     for (const id of found) {
       const definitionId = await ifFound(this.definitionOf(id));
-      if (definitionId === null || !reaches(reach, definitionId)) found.delete(id);
+      if (definitionId === null || !allowsName(allowed, definitionId)) found.delete(id);
     }
     return found;
   }
@@ -208,30 +208,30 @@ export class InstanceQueries {
   }
 
   /** Finds instances by any part of their id, reference, tags and index fields: see find-instances.ts. */
-  find(request: FindRequest, reach: NameReach): Promise<InstanceFindings> {
-    return findInstances(this.#options, request, reach);
+  find(request: FindRequest, allowed: AllowedNames): Promise<InstanceFindings> {
+    return findInstances(this.#options, request, allowed);
   }
 
   /** Explains instances, one after another for a bounded time. Missing ones are omitted. */
-  explainMany(ids: readonly string[], reach: NameReach): Promise<Explanations> {
-    const explain = (id: string) => ifFound(this.explain(id, reach));
+  explainMany(ids: readonly string[], allowed: AllowedNames): Promise<Explanations> {
+    const explain = (id: string) => ifFound(this.explain(id, allowed));
     return explainMany(ids, { clock: this.#options.clock, explain });
   }
 
   /**
    * Explains in words why the instance does not advance. Concurrent callers share the explanation.
-   * @param reach the definitions whose runs are also explained as children
+   * @param allowed the definitions whose runs are also explained as children
    * @throws AppError `workflow_not_found`
    */
-  explain(id: string, reach: NameReach): Promise<Explanation> {
-    const key = JSON.stringify([id, reach === 'all' ? reach : reach.toSorted()]);
+  explain(id: string, allowed: AllowedNames): Promise<Explanation> {
+    const key = JSON.stringify([id, allowed === 'all' ? allowed : allowed.toSorted()]);
     return this.#explanations.get(key, (begins) => {
       const load = (): Promise<InstanceRecord> => {
         begins();
         return this.load(id);
       };
       return readThrough(this.#options.explaining, load, (record) =>
-        explainStoredInstance(record, this.#options, reach),
+        explainStoredInstance(record, this.#options, allowed),
       );
     });
   }

@@ -7,7 +7,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.js';
 import { runForServer } from '../../base/limits/current-caller.js';
-import { reaches, type NameReach } from '../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import type { InstanceStatus } from '../../store/records/instances.js';
 import type { NodeRecord } from '../../store/records/nodes.js';
 import type { Store } from '../../store/store.js';
@@ -95,26 +95,26 @@ export class OverviewQueries {
   }
 
   /** At most a few seconds old. */
-  async overview(reach: NameReach): Promise<OverviewView> {
+  async overview(allowed: AllowedNames): Promise<OverviewView> {
     const view = await this.#whole();
-    if (reach === 'all') return view;
+    if (allowed === 'all') return view;
     return within(
       view,
-      view.definitionsExact ? listed(reach, view) : await this.#openWithin(reach),
+      view.definitionsExact ? listed(allowed, view) : await this.#openWithin(allowed),
     );
   }
 
   /** Definitions within the prefixes may all sort after the ones that the whole view has counted. */
-  #openWithin(reach: readonly string[]): Promise<OpenList> {
+  #openWithin(allowed: readonly string[]): Promise<OpenList> {
     const { clock, store } = this.#options;
-    const key = reach.toSorted().join('\n');
+    const key = allowed.toSorted().join('\n');
     const kept = this.#narrow.get(key);
     const time = clock.now();
     if (kept !== undefined && time - kept.time < KEPT_MS) return kept.open;
     const limit = DEFINITIONS_MAX + 1;
     // Other callers share the result.
     const open = runForServer(async () =>
-      this.#openRuns(await listSummaries(store, { after: null, limit, reach })),
+      this.#openRuns(await listSummaries(store, { after: null, limit, allowed })),
     );
     this.#narrow.set(key, { time, open });
     // The next caller tries again.
@@ -141,7 +141,7 @@ export class OverviewQueries {
       byStatus: statistics?.instances ?? null,
       byStatusTime: time - figures.ageMs,
       ...(await this.#openRuns(
-        await listSummaries(store, { after: null, limit: DEFINITIONS_MAX + 1, reach: 'all' }),
+        await listSummaries(store, { after: null, limit: DEFINITIONS_MAX + 1, allowed: 'all' }),
       )),
       ...this.#fleet(await store.listNodes(), time),
       queues: waiting.sort(byAge).slice(0, QUEUES_MAX),
@@ -211,7 +211,7 @@ export class OverviewQueries {
   }
 }
 
-/** Omits totals over all runs, which would reveal runs outside the reach. */
+/** Omits totals over all runs, which would reveal runs of other definitions. */
 function within(view: OverviewView, open: OpenList): OverviewView {
   return {
     ...view,
@@ -224,8 +224,8 @@ function within(view: OverviewView, open: OpenList): OverviewView {
   };
 }
 
-function listed(reach: NameReach, { definitions }: OverviewView): OpenList {
-  const inside = definitions.filter(({ definitionId }) => reaches(reach, definitionId));
+function listed(allowed: AllowedNames, { definitions }: OverviewView): OpenList {
+  const inside = definitions.filter(({ definitionId }) => allowsName(allowed, definitionId));
   return { definitions: inside, definitionsExact: true };
 }
 

@@ -1,6 +1,6 @@
 /** Connects the parts of triggers. */
 import type { NodeServicesOptions } from '../node-options.js';
-import { PublisherReaches } from '../events/publisher-reach.js';
+import { PublisherPermissions } from '../events/publisher-permissions.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import type { InstanceStarter } from '../operations/instance-starter.js';
@@ -55,8 +55,8 @@ export function createTriggers(
       return mayBeStale() ? SLEEP_MS_WITHOUT_HINTS : SLEEP_MS_WITH_HINTS;
     },
   });
-  const reaches = new PublisherReaches(options);
-  const events = new EventTriggers({ ...options, findDefinition, reaches, starter });
+  const permissions = new PublisherPermissions(options);
+  const events = new EventTriggers({ ...options, findDefinition, permissions, starter });
   const control = new TriggerControl({
     ...options,
     catalog,

@@ -2,16 +2,16 @@
  * Starts the runs of event triggers, as part of the event's delivery: the event counts as delivered only afterwards, so
  * interrupted starts are repeated, under the same id for each event and trigger.
  *
- *  TG5 An event starts runs only of definitions within its publisher's reach: a caller who may start runs of some definitions
+ *  TG5 An event starts runs only of definitions allowed to its publisher: a caller who may start runs of some definitions
  *      can't start others through an event. Waiting runs still get it, because events are shared.
  */
-import { reaches, type NameReach } from '../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { readJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
 import type { FoundEvent } from '../../store/records/events.js';
 import type { TracedEvent } from '../events/event-types.js';
-import type { PublisherReaches } from '../events/publisher-reach.js';
+import type { PublisherPermissions } from '../events/publisher-permissions.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -33,7 +33,7 @@ export interface EventTriggersOptions {
   readonly store: Pick<Store, 'findEventTriggers' | 'getEvent' | 'getTrigger' | 'saveTrigger'>;
   readonly metrics: Pick<RuntimeMetrics, 'triggerFired'>;
   readonly starter: Pick<TriggerStarter, 'start'>;
-  readonly reaches: Pick<PublisherReaches, 'of'>;
+  readonly permissions: Pick<PublisherPermissions, 'of'>;
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
 }
 
@@ -53,18 +53,18 @@ export class EventTriggers {
   /** @throws unknown if a start has to be repeated */
   async fire(event: TracedEvent): Promise<void> {
     const hash = eventHashOf(event.name);
-    const reach = await this.#options.reaches.of(event);
+    const allowed = await this.#options.permissions.of(event);
     let afterId: string | null = null;
     for (;;) {
       const page = await this.#options.store.findEventTriggers(hash, afterId, PAGE);
-      await Promise.all(page.map((record) => this.#fireOne(record, event, reach)));
+      await Promise.all(page.map((record) => this.#fireOne(record, event, allowed)));
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return;
       afterId = last.id;
     }
   }
 
-  async #fireOne(record: TriggerRecord, event: TracedEvent, reach: NameReach): Promise<void> {
+  async #fireOne(record: TriggerRecord, event: TracedEvent, allowed: AllowedNames): Promise<void> {
     const { name, paused, since, version } = readTriggerState(record);
     if (paused || since > event.publishedAt) return;
     const definition = await this.#options.findDefinition(record.definitionId, version);
@@ -73,7 +73,7 @@ export class EventTriggers {
     const { eventKey, eventName } = trigger.source;
     if (eventName !== event.name || (eventKey !== null && eventKey !== event.key)) return;
     const { key, publishedAt: time } = event;
-    if (!reaches(reach, record.definitionId)) {
+    if (!allowsName(allowed, record.definitionId)) {
       const reason = `The scopes of the caller who published the event ${event.id} do not reach this definition`;
       await this.#note(record.id, { time, workflowId: null, outcome: 'Skipped', reason });
       return;

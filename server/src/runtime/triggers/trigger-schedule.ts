@@ -1,6 +1,6 @@
 /** Lists the cron triggers, over all definitions, that fire in the near future. */
 import type { Clock } from '../../base/clock.js';
-import { reaches } from '../../base/name-reach.js';
+import { allowsName } from '../../base/allowed-names.js';
 import { scheduleOf } from '../../schedules/trigger-times.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
@@ -22,13 +22,13 @@ export interface TriggerScheduleOptions {
 /** Omits triggers that are paused or whose definition is disabled: they don't fire. */
 export async function readSchedule(
   options: TriggerScheduleOptions,
-  { limit, periodMs, reach }: ScheduleRequest,
+  { limit, periodMs, allowed }: ScheduleRequest,
 ): Promise<Schedule> {
   const from = options.clock.now();
   const to = from + periodMs;
-  const max = reach === 'all' ? limit + 1 : NARROWED_MAX;
+  const max = allowed === 'all' ? limit + 1 : NARROWED_MAX;
   const due = await options.store.findDueTriggers(to, max);
-  const found = due.filter(({ definitionId }) => reaches(reach, definitionId));
+  const found = due.filter(({ definitionId }) => allowsName(allowed, definitionId));
   const disabled = new Map<string, boolean>();
   const items: ScheduledTrigger[] = [];
   for (const record of found.slice(0, limit)) {

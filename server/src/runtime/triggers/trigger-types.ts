@@ -1,5 +1,5 @@
 /** The calls of clients on triggers, and their results. Times are milliseconds since 1970. */
-import type { NameReach } from '../../base/name-reach.js';
+import type { AllowedNames } from '../../base/allowed-names.js';
 import type { LastFiring } from './trigger-state.js';
 
 export interface TriggerListItem {
@@ -26,8 +26,8 @@ export interface ScheduleRequest {
   readonly periodMs: number;
   /** The maximum number of triggers. */
   readonly limit: number;
-  /** The reach over definition ids. */
-  readonly reach: NameReach;
+  /** The definitions whose triggers are listed. */
+  readonly allowed: AllowedNames;
 }
 
 /** The triggers that fire from `from` to `to`. */

@@ -1,5 +1,5 @@
 /** Counts of failed instances: see records/failures.ts. */
-import { reaches } from '../../base/name-reach.js';
+import { allowsName } from '../../base/allowed-names.js';
 import { countEntries } from '../failure-counts.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { sectionMaxOf, type FailureFilter } from '../records/failures.js';
@@ -23,7 +23,7 @@ export function countFailures(
     ({ definitionId, failure, instance, status }) =>
       (filter.status === undefined || filter.status === status) &&
       failure.key.startsWith(filter.keyPrefix ?? '') &&
-      reaches(filter.definitionPrefixes ?? 'all', definitionId) &&
+      allowsName(filter.definitionPrefixes ?? 'all', definitionId) &&
       (filter.where ?? []).every((condition) => fulfills(instance, condition)),
   );
   return {

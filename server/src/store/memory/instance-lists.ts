@@ -1,5 +1,5 @@
 /** Lists of instances, and counting them. */
-import { reaches } from '../../base/name-reach.js';
+import { allowsName } from '../../base/allowed-names.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { fulfills } from '../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
@@ -46,7 +46,7 @@ function matches(instance: InstanceRecord, filter: InstanceFilter): boolean {
   return (
     (filter.status === undefined || instance.status === filter.status) &&
     (filter.definitionId === undefined || instance.definitionId === filter.definitionId) &&
-    reaches(filter.definitionPrefixes ?? 'all', instance.definitionId) &&
+    allowsName(filter.definitionPrefixes ?? 'all', instance.definitionId) &&
     (filter.version === undefined || instance.version === filter.version) &&
     (filter.reference === undefined || instance.reference === filter.reference) &&
     (filter.outcome === undefined || instance.outcome === filter.outcome) &&

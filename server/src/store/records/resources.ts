@@ -4,7 +4,7 @@
  * `webhook-delivery`: a delivery that a webhook has accepted, so that it has no effect twice. `secret-key`: what the marks of
  * secrets in stored inputs are made of. `audit-entry`: who changed what; it is only added, and expires.
  * `api-key-name`: which API key has a name, by the hash of the name. `version-author`: who stored a version of a definition or a
- * custom step. `event-reach`: which definitions the publisher of an event reaches; expires with the event.
+ * custom step. `event-reach`: the definitions allowed to the publisher of an event; expires with the event.
  */
 export type ResourceKind =
   | 'webhook'

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isScope, reachOf } from '../../../src/api/access/scopes.js';
+import { isScope, allowedNamesOf } from '../../../src/api/access/scopes.js';
 
-const reach = (scope: string, ...scopes: readonly string[]) => reachOf(new Set(scopes), scope);
+const reach = (scope: string, ...scopes: readonly string[]) =>
+  allowedNamesOf(new Set(scopes), scope);
 
 describe('isScope', () => {
   it.each([
@@ -41,7 +42,7 @@ describe('isScope', () => {
   });
 });
 
-describe('reachOf', () => {
+describe('allowedNamesOf', () => {
   it('returns everything for the unprefixed scope, and for an admin', () => {
     expect(reach('conductor:viewer', 'conductor:viewer')).toBe('all');
     expect(reach('conductor:viewer', 'conductor:viewer:a*', 'conductor:viewer')).toBe('all');

@@ -24,7 +24,7 @@ function storeOf(count: number) {
 describe('the list of definitions', () => {
   it('reads a few definitions at a time, and keeps none of their bodies', async () => {
     const store = storeOf(COUNT);
-    const found = await listSummaries(store, { after: null, limit: 500, reach: 'all' });
+    const found = await listSummaries(store, { after: null, limit: 500, allowed: 'all' });
     expect(found.map(({ id }) => id)).toEqual(store.ids);
     expect(Math.max(...store.reads)).toBe(DEFINITIONS_AT_ONCE);
     expect(found.some((each) => 'body' in each)).toBe(false);
@@ -32,11 +32,11 @@ describe('the list of definitions', () => {
 
   it.for(['all', ['order-']] as const)(
     'begins after an id, and ends at the limit: %j',
-    async (reach) => {
+    async (allowed) => {
       const store = storeOf(COUNT);
       const after = store.ids[4] ?? '';
       const limit = DEFINITIONS_AT_ONCE + 5;
-      const found = await listSummaries(store, { after, limit, reach });
+      const found = await listSummaries(store, { after, limit, allowed });
       expect(found.map(({ id }) => id)).toEqual(store.ids.slice(5, 5 + limit));
       expect(store.reads).toHaveLength(2);
     },
@@ -44,7 +44,11 @@ describe('the list of definitions', () => {
 
   it('leaves out definitions without one of the prefixes', async () => {
     const store = storeOf(COUNT);
-    const found = await listSummaries(store, { after: null, limit: 500, reach: ['order-00', 'x'] });
+    const found = await listSummaries(store, {
+      after: null,
+      limit: 500,
+      allowed: ['order-00', 'x'],
+    });
     expect(found.map(({ id }) => id)).toEqual(store.ids.slice(0, 10));
   });
 });

@@ -1,7 +1,7 @@
 /** Converts bulk jobs between host and wire. */
 import { writeJson } from '../../../engine/values/exact-json.js';
 import { AppError } from '../../../base/errors.js';
-import type { NameReach } from '../../../base/name-reach.js';
+import type { AllowedNames } from '../../../base/allowed-names.js';
 import type * as host from '../../../runtime/bulk/bulk-types.js';
 import type { IdempotencyKey } from '../../../runtime/operations/idempotency-key.js';
 import { problemDocument } from '../../http/problem-details.js';
@@ -42,7 +42,7 @@ const MODIFICATION_LENGTH_MAX = 100_000;
 interface Caller {
   readonly actor: string;
   readonly apiKeyId: string | null;
-  readonly reach: NameReach;
+  readonly allowed: AllowedNames;
   readonly idempotency: IdempotencyKey | null;
 }
 

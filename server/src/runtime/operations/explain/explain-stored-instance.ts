@@ -4,7 +4,7 @@ import { executionKey, type Pointer } from '../../../engine/model/pointer.js';
 import { STATE_VERSION } from '../../../engine/model/snapshot.js';
 import { eventKey, isTaken } from '../../../engine/flow/taken-events.js';
 import { AppError } from '../../../base/errors.js';
-import { reaches, type NameReach } from '../../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../../base/allowed-names.js';
 import type { ActivityRecord } from '../../../store/records/activities.js';
 import type { AuditAction, AuditEntry } from '../../../store/records/control.js';
 import type { InstanceRecord, InstanceStatus } from '../../../store/records/instances.js';
@@ -42,19 +42,19 @@ interface Asked {
   readonly now: number;
   readonly nodes: readonly NodeRecord[];
   /** Children of these definitions are explained by their own waits; null: none are, as inside a child. */
-  readonly childrenWithin: NameReach | null;
+  readonly childrenWithin: AllowedNames | null;
 }
 
-/** @param reach the definitions whose runs the caller may see: for other children, only ids are shown */
+/** @param allowed the definitions whose runs the caller may see: for other children, only ids are shown */
 export async function explainStoredInstance(
   record: InstanceRecord,
   options: ExplainOptions,
-  reach: NameReach,
+  allowed: AllowedNames,
 ): Promise<Explanation> {
   return explain(record, options, {
     now: options.clock.now(),
     nodes: await options.store.listNodes(),
-    childrenWithin: reach,
+    childrenWithin: allowed,
   });
 }
 
@@ -231,7 +231,7 @@ async function factsOfChildren(
     const record = await options.store.getInstance(state.workflowId);
     left -= record?.state.length ?? 0;
     if (left < 0) break;
-    if (record !== null && !reaches(childrenWithin, record.definitionId)) continue;
+    if (record !== null && !allowsName(childrenWithin, record.definitionId)) continue;
     const child =
       record === null ? null : await explain(record, options, { ...asked, childrenWithin: null });
     facts.set(id, { kind: 'child', child });
