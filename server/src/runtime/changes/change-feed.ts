@@ -22,7 +22,7 @@ import type { InstanceSummary } from '../../store/records/instances.js';
 import { ChangeBuffer } from './change-buffer.js';
 import { ChangeChannel, channelKey, type ChangeFilter } from './change-channel.js';
 import { ChangeWatch, type ChangeListener } from './change-watch.js';
-import { WatchPlaces } from './watch-places.js';
+import { ListenerLimits } from './listener-limits.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceListItem } from '../operations/instance-types.js';
 import { committedItem, listItem } from '../operations/instance-views.js';
@@ -44,7 +44,7 @@ export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
   /** The channels of the listeners' filters. */
   readonly #channels = new Map<string, ChangeChannel>();
-  readonly #places = new WatchPlaces();
+  readonly #limits = new ListenerLimits();
   readonly #forOthers = new ChangeBuffer();
   #othersListenUntil = 0;
   #cancelTelling: (() => void) | null = null;
@@ -56,7 +56,7 @@ export class ChangeFeed {
   }
 
   get listeners(): number {
-    return this.#places.taken;
+    return this.#limits.taken;
   }
 
   /**
@@ -67,16 +67,16 @@ export class ChangeFeed {
     if (this.#isClosed) {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
     }
-    const leavePlace = this.#places.take(currentCaller());
+    const release = this.#limits.take(currentCaller());
     const { clock } = this.#options;
     const key = channelKey(filter);
     const channel = this.#channels.get(key) ?? new ChangeChannel(clock, filter);
     this.#channels.set(key, channel);
-    if (this.#places.taken === 1) this.#announceInterest();
+    if (this.#limits.taken === 1) this.#announceInterest();
     return new ChangeWatch(clock, channel, () => {
-      leavePlace();
+      release();
       if (channel.watches.size === 0) this.#channels.delete(key);
-      if (this.#places.taken === 0) this.#cancelBeat();
+      if (this.#limits.taken === 0) this.#cancelBeat();
     });
   }
 

@@ -7,7 +7,7 @@ const WATCHES_MAX = 500;
 const OF_ADDRESS_MAX = WATCHES_MAX / 2;
 const OF_CALLER_MAX = WATCHES_MAX / 4;
 
-export class WatchPlaces {
+export class ListenerLimits {
   #taken = 0;
   readonly #byCaller = new Map<string, number>();
 
