@@ -9,7 +9,7 @@
  *  SW3 Callers continue one by one, each in a turn of the event loop of its own.
  */
 import { currentCaller, runForServer } from './limits/current-caller.js';
-import { NotWantedError, nextSlice } from './slices.js';
+import { CanceledError, nextSlice } from './slices.js';
 
 interface Round<Result> {
   readonly result: Promise<Result>;
@@ -25,7 +25,7 @@ export class SharedWork<Result> {
   readonly #next = new Map<string, Round<Result>>();
   readonly #running = new Map<string, Promise<unknown>>();
 
-  /** @throws NotWantedError if every caller has gone before the work began; what the work throws */
+  /** @throws CanceledError if every caller has gone before the work began; what the work throws */
   async get(key: string, work: Work<Result>): Promise<Result> {
     const round = this.#next.get(key) ?? this.#add(key, work);
     round.callers.push(currentCaller()?.gone ?? null);
@@ -62,7 +62,7 @@ export class SharedWork<Result> {
     const begins = (): void => {
       state.hasBegun = true;
       this.#next.delete(key);
-      if (callers.every((gone) => gone?.aborted === true)) throw new NotWantedError();
+      if (callers.every((gone) => gone?.aborted === true)) throw new CanceledError();
     };
     // Its callers join before it begins, also those of this turn of the event loop.
     await (before ?? Promise.resolve());

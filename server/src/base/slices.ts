@@ -57,9 +57,9 @@ export class LongWork {
   }
 }
 
-/** The work was stopped because its result is no longer needed. */
-export class NotWantedError extends Error {
-  override readonly name = 'NotWantedError' as const;
+/** The work was canceled, because no caller waits for its result any more. */
+export class CanceledError extends Error {
+  override readonly name = 'CanceledError' as const;
 
   constructor() {
     super('no caller is waiting for this result');
@@ -69,7 +69,7 @@ export class NotWantedError extends Error {
 /**
  * Runs work that yields between its parts. Waits for a slice before it starts.
  *
- * @param isWanted checked before each slice; NotWantedError is thrown if it returns false
+ * @param isWanted checked before each slice; CanceledError is thrown if it returns false
  */
 export async function inSlices<Result>(
   work: Generator<undefined, Result>,
@@ -77,7 +77,7 @@ export async function inSlices<Result>(
 ): Promise<Result> {
   for (;;) {
     await nextSlice();
-    if (!isWanted()) throw new NotWantedError();
+    if (!isWanted()) throw new CanceledError();
     const until = performance.now() + SLICE_MS;
     do {
       const step = work.next();

@@ -8,7 +8,7 @@
 import { AppError } from '../base/errors.js';
 import { currentCaller, type Caller } from '../base/limits/current-caller.js';
 import { QueueFullError, type Permit, type WeightedQueue } from '../base/limits/weighted-queue.js';
-import { NotWantedError } from '../base/slices.js';
+import { CanceledError } from '../base/slices.js';
 import {
   callOperation,
   STORE_OPERATION_KINDS,
@@ -29,7 +29,7 @@ export interface SearchBounds {
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * The searches of the store can throw AppError `too_many_requests` and `overloaded`, and NotWantedError once the caller has
+ * The searches of the store can throw AppError `too_many_requests` and `overloaded`, and CanceledError once the caller has
  * gone.
  */
 export function boundSearches(store: Store, bounds: SearchBounds): Store {
@@ -39,7 +39,7 @@ export function boundSearches(store: Store, bounds: SearchBounds): Store {
   ): Promise<OperationResult<Name>> {
     const caller = currentCaller();
     if (caller === null) return callOperation(store, name, args);
-    if (caller.gone.aborted) throw new NotWantedError();
+    if (caller.gone.aborted) throw new CanceledError();
     // Not waiting for nothing keeps the memory store's promise to have done its work when the call returns.
     const permit = bounds.queue.tryEnter(caller.key, 1) ?? (await wait(bounds, caller));
     try {
@@ -65,7 +65,7 @@ async function wait({ queue, refused }: SearchBounds, { gone, key }: Caller): Pr
   try {
     return await queue.enter(key, 1, gone);
   } catch (error) {
-    if (!(error instanceof QueueFullError)) throw new NotWantedError();
+    if (!(error instanceof QueueFullError)) throw new CanceledError();
     const retry = { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS };
     const isCaller = error.shortage === 'share';
     refused(isCaller ? 'caller' : 'all');

@@ -12,7 +12,7 @@ import { constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { writeJson } from '../../engine/values/exact-json.js';
 import { lengthInParts, weigh, writeJsonParts } from '../../engine/values/json-parts.js';
-import { inSlices, nextSlice, NotWantedError } from '../../base/slices.js';
+import { inSlices, nextSlice, CanceledError } from '../../base/slices.js';
 import type { LongAnswer } from './long-answers.js';
 import { contextOf } from './request-context.js';
 import { writeYaml, writeYamlParts } from './yaml-writer.js';
@@ -65,7 +65,7 @@ function sendValue(response: Response, value: unknown): Response {
   const type = answerType(response.req);
   if (typeof value === 'object' && value !== null && !isShort(value)) {
     sendLong(response, type, value).catch((error: unknown) => {
-      if (!(error instanceof NotWantedError)) response.req.next?.(error);
+      if (!(error instanceof CanceledError)) response.req.next?.(error);
     });
     return response;
   }
@@ -87,7 +87,7 @@ function sendValue(response: Response, value: unknown): Response {
   return response;
 }
 
-/** @throws AppError if there is no memory for the response, NotWantedError if the caller has disconnected */
+/** @throws AppError if there is no memory for the response, CanceledError if the caller has disconnected */
 async function sendLong(response: Response, type: string, value: object): Promise<void> {
   const { req: request } = response;
   const { caller, services } = contextOf(request);

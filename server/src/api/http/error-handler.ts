@@ -4,7 +4,7 @@ import { ValidateError } from '@tsoa/runtime';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
-import { NotWantedError } from '../../base/slices.js';
+import { CanceledError } from '../../base/slices.js';
 import { authorizationEnded } from '../access/admission.js';
 import { StoreRefusedError, StoreUnavailableError } from '../../store/store.js';
 import type { ProblemItem } from '../wire/models/problem.js';
@@ -17,7 +17,7 @@ import { sendUnread } from './unread-body.js';
 // Express recognizes an error handler by its four parameters.
 export const errorHandler: ErrorRequestHandler = (thrown: unknown, request, response, next) => {
   // The caller has disconnected, so no response is needed.
-  if (thrown instanceof NotWantedError && (response.destroyed || response.closed)) return;
+  if (thrown instanceof CanceledError && (response.destroyed || response.closed)) return;
   const error = endedOr(thrown, request);
   if (response.headersSent) {
     if (contextOf(request).isRefused) return;
@@ -38,7 +38,7 @@ export const errorHandler: ErrorRequestHandler = (thrown: unknown, request, resp
 /** Work for a caller also ends when the caller's authorization ends. */
 function endedOr(error: unknown, request: Request): unknown {
   const isEnded = contextOf(request).admission?.ended.aborted === true;
-  return error instanceof NotWantedError && isEnded ? authorizationEnded() : error;
+  return error instanceof CanceledError && isEnded ? authorizationEnded() : error;
 }
 
 function knownError(error: unknown): AppError | null {

@@ -7,7 +7,7 @@
 import { AppError } from '../../base/errors.js';
 import type { Caller } from '../../base/limits/current-caller.js';
 import type { HeldMemory } from '../../base/limits/held-memory.js';
-import { NotWantedError } from '../../base/slices.js';
+import { CanceledError } from '../../base/slices.js';
 
 export interface LongAnswer {
   readonly contentType: string;
@@ -23,13 +23,13 @@ export interface AnswerWriter {
   readonly cost: () => Promise<number>;
   /** False if the call has had an effect that the caller must know about. */
   readonly mayRefuse: boolean;
-  /** @throws NotWantedError */
+  /** @throws CanceledError */
   readonly write: (isWanted: () => boolean) => Promise<LongAnswer>;
 }
 
 /** One request's share of a response. */
 export interface AnswerUse {
-  /** @throws AppError `too_many_requests`, `overloaded`; NotWantedError if all requests have left */
+  /** @throws AppError `too_many_requests`, `overloaded`; CanceledError if all requests have left */
   readonly answer: Promise<LongAnswer>;
   /** The request is over. */
   readonly leave: () => void;
@@ -126,7 +126,7 @@ async function reserve(memory: HeldMemory, bytes: number, mayRefuse: boolean): P
 }
 
 function notWanted(): never {
-  throw new NotWantedError();
+  throw new CanceledError();
 }
 
 export class LongAnswers {

@@ -11,7 +11,7 @@ import { runForCaller, type Caller } from '../../base/limits/current-caller.js';
 import { HeldMemory } from '../../base/limits/held-memory.js';
 import type { Permit } from '../../base/limits/weighted-queue.js';
 import type { Logger } from '../../base/logger.js';
-import { NotWantedError } from '../../base/slices.js';
+import { CanceledError } from '../../base/slices.js';
 import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
 import type { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './address-limits.js';
@@ -170,7 +170,7 @@ export function contextOf(request: Request): RequestContext {
   return context;
 }
 
-/** Waits for the turn of the call, once. @throws NotWantedError if the caller has gone meanwhile */
+/** Waits for the turn of the call, once. @throws CanceledError if the caller has gone meanwhile */
 export function beginRequest(request: Request): Promise<void> {
   const context = contextOf(request);
   context.begun ??= waitForTurn(request);
@@ -182,7 +182,7 @@ async function waitForTurn(request: Request): Promise<void> {
   const turn = services.requests.enter(caller.key);
   if (turn === null) return;
   await turn;
-  if (responseOf(request).closed) throw new NotWantedError();
+  if (responseOf(request).closed) throw new CanceledError();
 }
 
 /** The response that belongs to the request; Express links the two. */

@@ -31,7 +31,7 @@ export class RouteMemory {
 
   /**
    * Takes the memory for a call. Null if it needs none, or takes it later.
-   * @throws AppError `too_many_requests`, `overloaded`; NotWantedError if the caller has disconnected
+   * @throws AppError `too_many_requests`, `overloaded`; CanceledError if the caller has disconnected
    */
   async reserve(route: string, caller: Caller): Promise<Permit | null> {
     if (WAITING_CALLS.has(route) || !this.#ofRoute.has(route)) return null;

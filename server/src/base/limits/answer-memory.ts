@@ -6,7 +6,7 @@
  * other.
  */
 import { AppError } from '../errors.js';
-import { NotWantedError } from '../slices.js';
+import { CanceledError } from '../slices.js';
 import { QueueFullError, WeightedQueue, type Permit, type Shortage } from './weighted-queue.js';
 
 /** What the memory is used for: stored values, work items of workers, texts of answers, texts of change streams. */
@@ -76,7 +76,7 @@ export class AnswerMemory {
 
   /**
    * Waits for room until the signal is aborted, however long that is.
-   * @throws AppError `too_many_requests`, `overloaded`; NotWantedError when the signal is aborted
+   * @throws AppError `too_many_requests`, `overloaded`; CanceledError when the signal is aborted
    */
   async enter(request: MemoryRequest, signal: AbortSignal): Promise<Permit> {
     const { bytes, caller, kind } = request;
@@ -84,14 +84,14 @@ export class AnswerMemory {
       return this.#counted(kind, await this.#queue.enter(caller, bytes, signal));
     } catch (error) {
       if (error instanceof QueueFullError) throw this.#refusal(error.shortage);
-      if (signal.aborted) throw new NotWantedError();
+      if (signal.aborted) throw new CanceledError();
       throw error;
     }
   }
 
   /**
    * Waits for room, but not longer than a caller should.
-   * @throws AppError `too_many_requests`, `overloaded`; NotWantedError if the caller has gone
+   * @throws AppError `too_many_requests`, `overloaded`; CanceledError if the caller has gone
    */
   async enterSoon(request: MemoryRequest, gone: AbortSignal): Promise<Permit> {
     const permit = this.tryEnter(request);
@@ -101,7 +101,7 @@ export class AnswerMemory {
     try {
       return await this.enter(request, AbortSignal.any([gone, late.signal]));
     } catch (error) {
-      if (!(error instanceof NotWantedError) || gone.aborted) throw error;
+      if (!(error instanceof CanceledError) || gone.aborted) throw error;
       throw this.#refusal(this.#queue.shortageOf(request.caller, request.bytes) ?? 'total');
     } finally {
       clearTimeout(timer);

@@ -57,7 +57,7 @@ export class HeldMemory {
 
   /**
    * Takes memory before it is used. Waits for it, unless the request holds some already.
-   * @throws AppError `too_many_requests`, `overloaded`; NotWantedError if nobody waits for the answer any more
+   * @throws AppError `too_many_requests`, `overloaded`; CanceledError if nobody waits for the answer any more
    */
   async reserve(kind: MemoryKind, bytes: number): Promise<Permit> {
     const request = { caller: this.#holder.key, kind, bytes };
@@ -69,7 +69,7 @@ export class HeldMemory {
     return this.#keep(permit);
   }
 
-  /** Like `reserve`, for as long as the signal allows. @throws AppError, NotWantedError */
+  /** Like `reserve`, for as long as the signal allows. @throws AppError, CanceledError */
   async reserveUntil(kind: MemoryKind, bytes: number, signal: AbortSignal): Promise<Permit> {
     return this.#keep(await this.#account.enter({ caller: this.#holder.key, kind, bytes }, signal));
   }

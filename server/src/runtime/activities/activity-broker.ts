@@ -12,7 +12,7 @@
 import { AppError } from '../../base/errors.js';
 import { currentCaller } from '../../base/limits/current-caller.js';
 import type { HeldMemory } from '../../base/limits/held-memory.js';
-import { NotWantedError } from '../../base/slices.js';
+import { CanceledError } from '../../base/slices.js';
 import type { Logger } from '../../base/logger.js';
 import {
   isLongActivity,
@@ -313,7 +313,7 @@ export class ActivityBroker implements Service, WorkerReservations {
       // It may have missed an offer.
       if (this.#isWaiting(waiter)) this.offered(waiter.name);
     } catch (error) {
-      if (error instanceof NotWantedError) waiter.answer(null);
+      if (error instanceof CanceledError) waiter.answer(null);
       else waiter.fail(error);
     } finally {
       this.#waitingForMemory.delete(waiter);

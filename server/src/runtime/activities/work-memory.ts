@@ -43,7 +43,7 @@ export class WorkMemory {
     return permit === null ? null : roomOf(length, permit);
   }
 
-  /** Waits for memory until the signal is aborted. @throws AppError, NotWantedError */
+  /** Waits for memory until the signal is aborted. @throws AppError, CanceledError */
   async reserve(memory: HeldMemory, length: number, signal: AbortSignal): Promise<WorkRoom> {
     return roomOf(length, await memory.reserveUntil('work_items', length * WORK_COST, signal));
   }

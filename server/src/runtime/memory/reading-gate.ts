@@ -8,7 +8,7 @@
 import { AppError } from '../../base/errors.js';
 import { currentCaller, type Caller } from '../../base/limits/current-caller.js';
 import { QueueFullError, WeightedQueue, type Permit } from '../../base/limits/weighted-queue.js';
-import { NotWantedError } from '../../base/slices.js';
+import { CanceledError } from '../../base/slices.js';
 import { isLight } from '../../engine/values/json-parts.js';
 
 /** Maximum number of waiting callers; more are told to try again later. */
@@ -40,7 +40,7 @@ export class ReadingGate {
     this.#weightMin = bytesMax / readsMax;
   }
 
-  /** @throws AppError `too_many_requests`, `overloaded`; NotWantedError if the caller has gone */
+  /** @throws AppError `too_many_requests`, `overloaded`; CanceledError if the caller has gone */
   async read<Found, View>(
     find: () => Promise<Found>,
     costOf: (found: Found) => number,
@@ -83,7 +83,7 @@ export class ReadingGate {
     try {
       return await this.#queue.enter(key, weight, caller?.gone);
     } catch (error) {
-      if (!(error instanceof QueueFullError)) throw new NotWantedError();
+      if (!(error instanceof QueueFullError)) throw new CanceledError();
       const code = error.shortage === 'share' ? 'too_many_requests' : 'overloaded';
       throw new AppError(code, 'Too many calls are waiting to read runs', {
         retryAfterSeconds: 1,

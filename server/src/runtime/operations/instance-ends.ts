@@ -1,6 +1,6 @@
 /** Lets clients wait for the end of an instance. */
 import type { Clock } from '../../base/clock.js';
-import { NotWantedError } from '../../base/slices.js';
+import { CanceledError } from '../../base/slices.js';
 import type { EndWait, EndWaiters } from '../instances/end-waiters.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { RequestGate } from '../request-gate.js';
@@ -37,7 +37,7 @@ export class InstanceEnds {
   /**
    * Resolves when the instance has ended or the time is up.
    * @param begun a wait that began before the instance was started: its first end needs no read
-   * @throws AppError `workflow_not_found`; NotWantedError when the signal fires
+   * @throws AppError `workflow_not_found`; CanceledError when the signal fires
    */
   async wait(
     id: string,
@@ -50,7 +50,7 @@ export class InstanceEnds {
     const known = begun === null ? null : await begun.over;
     if (known !== null) return known;
     for (;;) {
-      if (signal.aborted) throw new NotWantedError();
+      if (signal.aborted) throw new CanceledError();
       const isLocal = !isShared();
       const recent = isLocal && gate.state === 'open' ? endWaiters.recent(id) : null;
       if (recent !== null) return recent;

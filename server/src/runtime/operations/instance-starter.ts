@@ -5,7 +5,7 @@ import { toObject, toText } from '../../engine/values/convert-input.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
-import { NotWantedError } from '../../base/slices.js';
+import { CanceledError } from '../../base/slices.js';
 import { hashOf, type Ids } from '../../base/ids.js';
 import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
@@ -276,7 +276,7 @@ function otherRequest(workflowId: string): AppError {
 /** The caller no longer waits, but may still need the id of the instance that it has started. */
 function otherwise(instance: InstanceView): (error: unknown) => InstanceView {
   return (error) => {
-    if (error instanceof NotWantedError) return instance;
+    if (error instanceof CanceledError) return instance;
     throw error;
   };
 }

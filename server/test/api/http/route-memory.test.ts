@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AnswerMemory } from '../../../src/base/limits/answer-memory.js';
 import type { Caller } from '../../../src/base/limits/current-caller.js';
 import { HeldMemory } from '../../../src/base/limits/held-memory.js';
-import { NotWantedError } from '../../../src/base/slices.js';
+import { CanceledError } from '../../../src/base/slices.js';
 import { RouteMemory } from '../../../src/api/http/route-memory.js';
 
 const KILOBYTES = 1024;
@@ -59,7 +59,7 @@ describe('RouteMemory', () => {
     expect(await isWaiting).toBe(true);
     expect(await memory.reserve(ROUTE, callerOf('b'))).not.toBeNull();
     gone.abort();
-    await expect(waiting).rejects.toThrow(NotWantedError);
+    await expect(waiting).rejects.toThrow(CanceledError);
   });
 
   it('reserves nothing for calls that may wait for something else', async () => {

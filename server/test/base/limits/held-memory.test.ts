@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { AnswerMemory } from '../../../src/base/limits/answer-memory.js';
 import { HeldMemory } from '../../../src/base/limits/held-memory.js';
-import { NotWantedError } from '../../../src/base/slices.js';
+import { CanceledError } from '../../../src/base/slices.js';
 
 const NEVER = new AbortController().signal;
 
@@ -57,7 +57,7 @@ describe('HeldMemory', () => {
     const patient = request(account, 'a');
     const waiting = patient.memory.reserve('reads', 10);
     gone.abort();
-    await expect(leaving).rejects.toThrow(NotWantedError);
+    await expect(leaving).rejects.toThrow(CanceledError);
     first.close();
     expect((await waiting).weight).toBe(10);
     expect([account.used, account.waiting, refused()]).toEqual([10, 0, 0]);

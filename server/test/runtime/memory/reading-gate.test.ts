@@ -4,7 +4,7 @@ import { AppError } from '../../../src/base/errors.js';
 import { AnswerMemory } from '../../../src/base/limits/answer-memory.js';
 import { runForCaller, type Caller } from '../../../src/base/limits/current-caller.js';
 import { HeldMemory } from '../../../src/base/limits/held-memory.js';
-import { NotWantedError } from '../../../src/base/slices.js';
+import { CanceledError } from '../../../src/base/slices.js';
 import { ReadingGate } from '../../../src/runtime/memory/reading-gate.js';
 
 const BYTES_MAX = 800;
@@ -79,7 +79,7 @@ describe('ReadingGate', () => {
     const leaving = openRead(gate, callerOf('a', gone.signal));
     await turn();
     gone.abort();
-    await expect(leaving.result).rejects.toThrow(NotWantedError);
+    await expect(leaving.result).rejects.toThrow(CanceledError);
     for (const read of reads) read.release();
     await Promise.all(reads.map((read) => read.result));
     expect(leaving.hasBegun()).toBe(false);
