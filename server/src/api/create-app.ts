@@ -17,7 +17,12 @@ import { RegisterRoutes } from '../generated/routes.js';
 import type { Logger } from '../base/logger.js';
 import type { Host } from '../runtime/host.js';
 import type { Tracing } from '../tracing/tracing.js';
-import { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './http/address-limits.js';
+import {
+  WorkTokenFailureLimit,
+  BearerTokenFailureLimit,
+  SignatureLimit,
+  WaitingLimit,
+} from './http/address-limits.js';
 import { sendAnswer } from './http/answer-format.js';
 import type { ApiLimits } from './http/api-limits.js';
 import { BodyTurns } from './http/body-turns.js';
@@ -80,7 +85,7 @@ export function createApp(options: AppOptions): Express {
     limits,
     access,
     admissions: createAdmissions(options),
-    refusals: new RefusalLimit({
+    bearerTokenFailures: new BearerTokenFailureLimit({
       perMinuteMax: limits.wrongBearersPerMinuteMax,
       now,
     }),
@@ -88,7 +93,10 @@ export function createApp(options: AppOptions): Express {
       perMinuteMax: limits.wrongSignaturesPerMinuteMax,
       now,
     }),
-    guesses: new GuessLimit({ perMinuteMax: limits.wrongTokensPerMinuteMax, now }),
+    workTokenFailures: new WorkTokenFailureLimit({
+      perMinuteMax: limits.wrongTokensPerMinuteMax,
+      now,
+    }),
     waiting: new WaitingLimit(limits.waitingPerAddressMax),
     requests: new RequestQueue(),
     bodyTurns: new BodyTurns(),

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { GuessLimit, WaitingLimit } from '../../src/api/http/address-limits.js';
+import { WorkTokenFailureLimit, WaitingLimit } from '../../src/api/http/address-limits.js';
 import { AppError } from '../../src/base/errors.js';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import { eventually } from '../../../sdk/test/support/eventually.js';
@@ -224,7 +224,7 @@ describe('the address table of the limits', () => {
 
   it('forgets failures after a minute', async () => {
     let now = 0;
-    const limit = new GuessLimit({ perMinuteMax: 1, now: () => now });
+    const limit = new WorkTokenFailureLimit({ perMinuteMax: 1, now: () => now });
     expect(await codeOf(limit.guard('a', notFound))).toBe('activity_not_found');
     expect(await codeOf(limit.guard('a', notFound))).toBe('too_many_requests');
     now = 60_000;
@@ -232,7 +232,7 @@ describe('the address table of the limits', () => {
   });
 
   it('counts only wrong tokens', async () => {
-    const limit = new GuessLimit({ perMinuteMax: 1, now: () => 0 });
+    const limit = new WorkTokenFailureLimit({ perMinuteMax: 1, now: () => 0 });
     for (const code of ['store_unavailable', 'invalid_request', 'status_conflict'] as const) {
       const failing = () => Promise.reject(new AppError(code, 'no'));
       expect(await codeOf(limit.guard('a', failing))).toBe(code);
@@ -241,7 +241,7 @@ describe('the address table of the limits', () => {
   });
 
   it('has a maximum size: the oldest address is dropped', async () => {
-    const limit = new GuessLimit({ perMinuteMax: 1, now: () => 0 });
+    const limit = new WorkTokenFailureLimit({ perMinuteMax: 1, now: () => 0 });
     await codeOf(limit.guard('first', notFound));
     for (let index = 0; index < 9_999; index += 1) await codeOf(limit.guard(`x${index}`, notFound));
     expect(await codeOf(limit.guard('first', notFound))).toBe('too_many_requests');

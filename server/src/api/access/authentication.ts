@@ -28,14 +28,14 @@ export async function expressAuthentication(
   scopes: readonly string[] = [],
 ): Promise<VerifiedToken | null> {
   const context = contextOf(request);
-  const { access, logger, refusals } = context.services;
+  const { access, logger, bearerTokenFailures } = context.services;
   if (access === null) {
     await beginRequest(request);
     return null;
   }
   context.verifiedToken ??= verify(request, access.verify).catch((error: unknown) => {
     if (error instanceof AppError || error instanceof StoreUnavailableError) throw error;
-    refusals.count(addressOf(request));
+    bearerTokenFailures.count(addressOf(request));
     logger.debug({ err: error }, 'rejected a bearer token');
     throw unauthenticated('The bearer token is invalid', 'invalid_token');
   });

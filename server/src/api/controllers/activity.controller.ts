@@ -188,8 +188,8 @@ export class ActivityController extends Controller {
     @Request() request: HttpRequest,
     @Query() lease?: number,
   ): Promise<ExtendedLease> {
-    const { guesses, host } = this.#services;
-    const extended = await guesses.guard(addressOf(request), () =>
+    const { workTokenFailures, host } = this.#services;
+    const extended = await workTokenFailures.guard(addressOf(request), () =>
       host.activities.extend(token, lease === undefined ? null : this.#leaseMs(lease)),
     );
     return toExtendedLease(extended);
@@ -210,8 +210,8 @@ export class ActivityController extends Controller {
   )
   @Security('bearer', ['conductor:worker'])
   async releaseActivity(@Path() id: string, @Request() request: HttpRequest): Promise<void> {
-    const { guesses, host } = this.#services;
-    await guesses.guard(addressOf(request), () => host.activities.release(id));
+    const { workTokenFailures, host } = this.#services;
+    await workTokenFailures.guard(addressOf(request), () => host.activities.release(id));
   }
 
   /**
@@ -256,8 +256,10 @@ export class ActivityController extends Controller {
   }
 
   async #complete(request: HttpRequest, token: string, result: ReportedResult): Promise<void> {
-    const { guesses, host } = this.#services;
-    await guesses.guard(addressOf(request), () => host.activities.complete(token, result));
+    const { workTokenFailures, host } = this.#services;
+    await workTokenFailures.guard(addressOf(request), () =>
+      host.activities.complete(token, result),
+    );
   }
 
   #leaseMs(leaseSeconds: number): number {

@@ -53,7 +53,7 @@ class FailureWindows {
 }
 
 /** Counts invalid work tokens. An address over the limit can't use even a valid one until its minute is over. */
-export class GuessLimit {
+export class WorkTokenFailureLimit {
   readonly #windows: FailureWindows;
 
   constructor(options: FailureLimitOptions) {
@@ -78,7 +78,7 @@ export class GuessLimit {
  * Counts rejected bearer tokens. Over the limit, only invalid tokens are rejected. A caller with a valid token is admitted
  * regardless of other clients behind the same proxy, because signatures can't be guessed.
  */
-export class RefusalLimit {
+export class BearerTokenFailureLimit {
   readonly #windows: FailureWindows;
 
   constructor(options: FailureLimitOptions) {

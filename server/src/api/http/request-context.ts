@@ -14,7 +14,12 @@ import type { Logger } from '../../base/logger.js';
 import { CanceledError } from '../../base/slices.js';
 import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
-import type { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './address-limits.js';
+import type {
+  WorkTokenFailureLimit,
+  BearerTokenFailureLimit,
+  SignatureLimit,
+  WaitingLimit,
+} from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
 import type { RequestQueue } from './request-queue.js';
 import type { AccessControl } from '../access/access-control.js';
@@ -37,9 +42,9 @@ export interface ApiServices {
   /** Null: everything is allowed. */
   readonly access: AccessControl | null;
   readonly admissions: Admissions;
-  readonly refusals: RefusalLimit;
+  readonly bearerTokenFailures: BearerTokenFailureLimit;
   readonly wrongSignatures: SignatureLimit;
-  readonly guesses: GuessLimit;
+  readonly workTokenFailures: WorkTokenFailureLimit;
   readonly waiting: WaitingLimit;
   readonly requests: RequestQueue;
   readonly bodyTurns: BodyTurns;
