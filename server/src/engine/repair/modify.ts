@@ -109,7 +109,7 @@ function move(
 
 /** Other runs that waited for the end have received the result, and won't receive another. */
 function reopen({ instance }: Session, warnings: ModificationWarning[]): void {
-  for (const workflowId of toldOfEnd(instance)) {
+  for (const workflowId of notifiedOfEnd(instance)) {
     const message = `The run ${workflowId} waited for the end of this one. It has already been notified and is not notified again`;
     warnings.push({ code: 'parent_not_told', message });
   }
@@ -120,12 +120,12 @@ function reopen({ instance }: Session, warnings: ModificationWarning[]): void {
 }
 
 /** Maximum number of runs that warnings name. */
-const TOLD_MAX = 20;
+const NOTIFIED_MAX = 20;
 
 /** The runs that waited for the end of this one and were notified of it. */
-function toldOfEnd({ joinedBy, outbox, parent }: Instance): readonly string[] {
+function notifiedOfEnd({ joinedBy, outbox, parent }: Instance): readonly string[] {
   const waited = [...(parent === null || parent.waiting === 0 ? [] : [parent]), ...joinedBy];
-  const told = waited.filter(
+  const notified = waited.filter(
     ({ attempt, pointerId, workflowId }) =>
       !outbox.some(
         (message) =>
@@ -135,7 +135,7 @@ function toldOfEnd({ joinedBy, outbox, parent }: Instance): readonly string[] {
           message.attempt === attempt,
       ),
   );
-  return [...new Set(told.map(({ workflowId }) => workflowId))].slice(0, TOLD_MAX);
+  return [...new Set(notified.map(({ workflowId }) => workflowId))].slice(0, NOTIFIED_MAX);
 }
 
 function goOn(session: Session, modification: Modification, cancelled: readonly Pointer[]): void {
