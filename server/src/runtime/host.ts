@@ -12,10 +12,10 @@ import type { Hint } from '../backplane/backplane.js';
 import type { Service } from '../base/service.js';
 import { SharedWork } from '../base/shared-work.js';
 import type { ChangeFeed } from './changes/change-feed.js';
-import { showFiguresAge, showGauges } from './fleet/host-gauges.js';
+import { showStatisticsAge, showGauges } from './fleet/host-gauges.js';
 import { NOT_ATOMIC, ONE_NODE_ONLY } from './fleet/node-registry.js';
 import { EventTakers } from './events/event-takers.js';
-import { StoreFigures } from './fleet/store-figures.js';
+import { StatisticsCache } from './fleet/statistics-cache.js';
 import type { Readiness, ServerInfo } from './fleet/node-types.js';
 import type { NodeServicesOptions } from './node-options.js';
 import { NodeServices } from './node-services.js';
@@ -178,7 +178,7 @@ export class Host implements Service {
   readonly changes: Pick<ChangeFeed, 'watch'>;
   readonly #options: HostOptions;
   readonly #services: NodeServices;
-  readonly #figures: StoreFigures;
+  readonly #statistics: StatisticsCache;
   readonly #metrics = new SharedWork<MetricsText>();
   readonly #startTime: number;
 
@@ -209,8 +209,8 @@ export class Host implements Service {
     );
     showGauges(metrics, this.#services, scripts);
     const { nodes } = this.#services;
-    this.#figures = new StoreFigures({ store, clock, nodes: () => nodes.others.length + 1 });
-    showFiguresAge(metrics, this.#figures);
+    this.#statistics = new StatisticsCache({ store, clock, nodes: () => nodes.others.length + 1 });
+    showStatisticsAge(metrics, this.#statistics);
     this.overview = this.#createOverview();
   }
 
@@ -287,7 +287,7 @@ export class Host implements Service {
 
   async #readMetrics(): Promise<MetricsText> {
     const { clock, metrics } = this.#options;
-    const statistics = await this.#figures.read();
+    const statistics = await this.#statistics.read();
     if (statistics !== null) metrics.showStore(statistics, clock.now());
     const { registry } = metrics;
     return { text: await registry.metrics(), contentType: registry.contentType };
@@ -300,7 +300,7 @@ export class Host implements Service {
       history,
       nodes,
       activities: activityQueries,
-      figures: this.#figures,
+      statisticsCache: this.#statistics,
       startTime: this.#startTime,
     });
     return gate.before(queries, 'overview');

@@ -1,7 +1,7 @@
 /** A node's gauges, read when its metrics are requested. */
 import type { ScriptRuntime, ScriptRuntimeStatistics } from '../../scripts/script-runtime.js';
 import type { NodeServices } from '../node-services.js';
-import type { StoreFigures } from './store-figures.js';
+import type { StatisticsCache } from './statistics-cache.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 
 type PythonGauge = keyof ScriptRuntimeStatistics;
@@ -80,10 +80,10 @@ function mostOf(counts: ReadonlyMap<string, number>): ReadonlyMap<string, number
   return new Map(sorted.slice(0, ACTIVITY_LABELS_MAX));
 }
 
-export function showFiguresAge(metrics: RuntimeMetrics, figures: StoreFigures): void {
+export function showStatisticsAge(metrics: RuntimeMetrics, cache: StatisticsCache): void {
   metrics.gauge(
     'stepwright_store_figures_age_seconds',
     'Age of the numbers of instances, waiting activities and undelivered events.',
-    () => figures.ageMs / 1000,
+    () => cache.ageMs / 1000,
   );
 }

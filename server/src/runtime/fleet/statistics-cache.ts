@@ -7,7 +7,7 @@ import { runForServer } from '../../base/limits/current-caller.js';
 import type { StoreStatistics } from '../../store/records/housekeeping.js';
 import type { Store } from '../../store/store.js';
 
-export interface StoreFiguresOptions {
+export interface StatisticsCacheOptions {
   readonly store: Pick<Store, 'statistics'>;
   readonly clock: Clock;
   /** Number of nodes that share the store. */
@@ -20,16 +20,16 @@ const SMALL_MAX = 20_000;
 const KEPT_MS_PER_RECORD = 0.02;
 const KEPT_MS_MAX = 600_000;
 
-export class StoreFigures {
-  readonly #options: StoreFiguresOptions;
+export class StatisticsCache {
+  readonly #options: StatisticsCacheOptions;
   #newest: { readonly statistics: StoreStatistics; readonly readAt: number } | null = null;
   #reading: Promise<StoreStatistics | null> | null = null;
 
-  constructor(options: StoreFiguresOptions) {
+  constructor(options: StatisticsCacheOptions) {
     this.#options = options;
   }
 
-  /** Milliseconds since the newest figures were read; 0: there are none. */
+  /** Milliseconds since the newest statistics were read; 0: there are none. */
   get ageMs(): number {
     return this.#newest === null ? 0 : Math.max(0, this.#options.clock.now() - this.#newest.readAt);
   }

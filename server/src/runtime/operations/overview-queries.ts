@@ -26,7 +26,7 @@ import {
   type RunHistory,
   type RunHistoryReport,
 } from '../fleet/run-history.js';
-import type { StoreFigures } from '../fleet/store-figures.js';
+import type { StatisticsCache } from '../fleet/statistics-cache.js';
 import { searches } from './bounded-search.js';
 
 /** How long an answer is cached. */
@@ -43,7 +43,7 @@ export interface OverviewQueriesOptions {
   readonly clock: Clock;
   readonly startTime: number;
   readonly history: RunHistory;
-  readonly figures: StoreFigures;
+  readonly statisticsCache: StatisticsCache;
   readonly nodes: Pick<NodeRegistry, 'id' | 'looksAlive'>;
   readonly activities: Pick<ActivityQueries, 'listQueues'>;
 }
@@ -132,14 +132,14 @@ export class OverviewQueries {
   }
 
   async #read(): Promise<OverviewView> {
-    const { activities, clock, figures, store } = this.#options;
+    const { activities, clock, statisticsCache, store } = this.#options;
     const time = clock.now();
-    const statistics = await figures.read();
+    const statistics = await statisticsCache.read();
     const waiting = (await activities.listQueues()).filter((queue) => queue.waiting > 0);
     const view: OverviewView = {
       time,
       byStatus: statistics?.instances ?? null,
-      byStatusTime: time - figures.ageMs,
+      byStatusTime: time - statisticsCache.ageMs,
       ...(await this.#openRuns(
         await listSummaries(store, { after: null, limit: DEFINITIONS_MAX + 1, allowed: 'all' }),
       )),
