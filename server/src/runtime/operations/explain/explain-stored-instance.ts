@@ -38,7 +38,7 @@ export interface ExplainOptions {
 }
 
 /** Shared by an explanation and its children's explanations. */
-interface Asked {
+interface ExplainContext {
   readonly now: number;
   readonly nodes: readonly NodeRecord[];
   /** Children of these definitions are explained by their own waits; null: none are, as inside a child. */
@@ -61,7 +61,7 @@ export async function explainStoredInstance(
 async function explain(
   record: InstanceRecord,
   options: ExplainOptions,
-  asked: Asked,
+  context: ExplainContext,
 ): Promise<Explanation> {
   const isNewer = record.schemaVersion > STATE_VERSION;
   const instance = isNewer ? null : await readInstance(record);
@@ -70,7 +70,7 @@ async function explain(
   // The newest first.
   const audit = (await options.store.listAudit(record.id)) ?? [];
   return explainInstance({
-    now: asked.now,
+    now: context.now,
     workflowId: record.id,
     status: record.status,
     outcome: record.outcome,
@@ -81,12 +81,12 @@ async function explain(
     instance,
     definition: await findDefinition(record, options),
     isNewer,
-    owner: ownerOf(record, options, asked),
+    owner: ownerOf(record, options, context),
     actor: actorOf(record, audit),
     lastRepair: audit.find(({ action }) => REPAIRS.has(action)) ?? null,
     leaves,
     moreLeaves: all.length - leaves.length,
-    of: instance === null ? new Map() : await factsOf(instance, leaves, options, asked),
+    of: instance === null ? new Map() : await factsOf(instance, leaves, options, context),
   });
 }
 
@@ -155,10 +155,10 @@ function nameOf(actor: string): string {
 function ownerOf(
   { owner }: InstanceRecord,
   { nodes }: ExplainOptions,
-  asked: Asked,
+  context: ExplainContext,
 ): InstanceFacts['owner'] {
   if (owner === null) return null;
-  const record = asked.nodes.find(({ id }) => id === owner);
+  const record = context.nodes.find(({ id }) => id === owner);
   const isAlive = owner === nodes.id || (record !== undefined && nodes.looksAlive(record));
   return { id: owner, isAlive };
 }
@@ -167,21 +167,21 @@ async function factsOf(
   instance: Instance,
   leaves: readonly Pointer[],
   options: ExplainOptions,
-  asked: Asked,
+  context: ExplainContext,
 ): Promise<ReadonlyMap<number, PointerFacts>> {
   const ids = leaves
     .filter(({ state }) => state.kind === 'activity')
     .map((pointer) => executionKey(instance.id, pointer));
   const found = ids.length === 0 ? [] : await options.store.getActivities(ids);
   const activities = new Map(found.map((activity) => [activity.id, activity]));
-  const children = await factsOfChildren(leaves, options, asked);
+  const children = await factsOfChildren(leaves, options, context);
   const facts = await Promise.all(
     leaves.map(async (pointer): Promise<[number, PointerFacts | null]> => {
       const { state } = pointer;
       if (state.kind === 'event') return [pointer.id, await eventFacts(instance, state, options)];
       if (state.kind === 'child') return [pointer.id, children.get(pointer.id) ?? null];
       const activity = activities.get(executionKey(instance.id, pointer)) ?? null;
-      return [pointer.id, activityFacts(state, activity, { options, asked })];
+      return [pointer.id, activityFacts(state, activity, { options, context })];
     }),
   );
   return new Map(facts.filter((fact): fact is [number, PointerFacts] => fact[1] !== null));
@@ -190,10 +190,10 @@ async function factsOf(
 function activityFacts(
   state: Pointer['state'],
   record: ActivityRecord | null,
-  { asked, options }: { readonly asked: Asked; readonly options: ExplainOptions },
+  { context, options }: { readonly context: ExplainContext; readonly options: ExplainOptions },
 ): PointerFacts | null {
   if (state.kind !== 'activity') return null;
-  const polling = pollingOf(state.name, asked.nodes, options.nodes);
+  const polling = pollingOf(state.name, context.nodes, options.nodes);
   return { kind: 'activity', record, polling };
 }
 
@@ -220,10 +220,10 @@ async function eventFacts(
 async function factsOfChildren(
   leaves: readonly Pointer[],
   options: ExplainOptions,
-  asked: Asked,
+  context: ExplainContext,
 ): Promise<ReadonlyMap<number, PointerFacts>> {
   const facts = new Map<number, PointerFacts>();
-  const { childrenWithin } = asked;
+  const { childrenWithin } = context;
   if (childrenWithin === null) return facts;
   let left = CHILDREN_LENGTH_MAX;
   for (const { id, state } of leaves) {
@@ -233,7 +233,7 @@ async function factsOfChildren(
     if (left < 0) break;
     if (record !== null && !allowsName(childrenWithin, record.definitionId)) continue;
     const child =
-      record === null ? null : await explain(record, options, { ...asked, childrenWithin: null });
+      record === null ? null : await explain(record, options, { ...context, childrenWithin: null });
     facts.set(id, { kind: 'child', child });
   }
   return facts;

@@ -57,7 +57,7 @@ const WAITING_MAX = 20;
 const WAITING_LENGTH_MAX = 2 * 1024 * 1024;
 
 /** One request, which may need several reads of the instance. */
-interface Asked {
+interface PendingRepair {
   readonly id: string;
   readonly request: ModifyRequest;
   readonly repair: Repair;
@@ -116,70 +116,73 @@ export class InstanceRepairs {
     return this.#apply(this.#ask({ id, request: modification, repair, rerun: { from } }));
   }
 
-  #ask(asked: Pick<Asked, 'id' | 'repair' | 'request' | 'rerun'>): Asked {
-    const { dryRun, idempotency } = asked.request;
+  #ask(pending: Pick<PendingRepair, 'id' | 'repair' | 'request' | 'rerun'>): PendingRepair {
+    const { dryRun, idempotency } = pending.request;
     const isKeyed = idempotency !== undefined && dryRun !== true;
     const id = isKeyed
       ? `k-${hashOf(idempotency.key)}`
       : this.#options.ids.newId(this.#options.environment.clock.now());
-    return { ...asked, messageId: `${MODIFY_PREFIX}${id}`, sent: null, drops: 0 };
+    return { ...pending, messageId: `${MODIFY_PREFIX}${id}`, sent: null, drops: 0 };
   }
 
-  async #apply(asked: Asked): Promise<RepairedInstance> {
+  async #apply(pending: PendingRepair): Promise<RepairedInstance> {
     const { environment, gate, queries } = this.#options;
     const { clock } = environment;
     const deadline = clock.now() + ANSWER_MS;
     /** Since the message was sent. */
     let rechecks = 1;
     for (;;) {
-      const wasSent = asked.sent !== null;
+      const wasSent = pending.sent !== null;
       const repaired = await gate
-        .pass(() => queries.read(asked.id, (record) => this.#advance(asked, record)))
+        .pass(() => queries.read(pending.id, (record) => this.#advance(pending, record)))
         .catch((error: unknown) => {
-          if (isRefusal(error) && asked.sent !== null) return null;
+          if (isRefusal(error) && pending.sent !== null) return null;
           throw error;
         });
       if (repaired !== null) return repaired;
       const now = clock.now();
-      if (now >= deadline || gate.state !== 'open') throw stillPending(asked);
+      if (now >= deadline || gate.state !== 'open') throw stillPending(pending);
       const until = Math.min(deadline, now + backOffMs(rechecks, RECHECK));
-      await this.#waiters.wait(asked.messageId, until);
+      await this.#waiters.wait(pending.messageId, until);
       rechecks = wasSent ? rechecks + 1 : 1;
     }
   }
 
   /** Advances the request as far as possible. Null: the instance must be read again later. */
-  async #advance(asked: Asked, record: InstanceRecord): Promise<RepairedInstance | null> {
+  async #advance(pending: PendingRepair, record: InstanceRecord): Promise<RepairedInstance | null> {
     const { environment } = this.#options;
     const instance = await loadInstance(record);
-    const answer = answerTo(instance, asked.messageId);
-    if (answer !== null && isOf(asked, answer))
-      return answered(record, asked.sent?.forecast, answer);
-    assertFree(asked, record, answer);
-    if (isEnded(record)) return this.#repairEnded(asked, record);
-    const drops = dropsOf(instance, asked.messageId);
+    const answer = answerTo(instance, pending.messageId);
+    if (answer !== null && isOf(pending, answer))
+      return answered(record, pending.sent?.forecast, answer);
+    assertFree(pending, record, answer);
+    if (isEnded(record)) return this.#repairEnded(pending, record);
+    const drops = dropsOf(instance, pending.messageId);
     // The instance ended and was reopened before it took the message, which no longer has an effect.
-    if (drops > asked.drops) asked.sent = null;
-    asked.drops = drops;
+    if (drops > pending.drops) pending.sent = null;
+    pending.drops = drops;
     // The message was not added, because the inbox had another request's message with the same key, which turned out
     // impossible.
-    if (answer !== null && !record.inbox.some(({ id }) => id === asked.messageId))
-      asked.sent = null;
-    if (asked.sent?.isCertain === true) return null;
-    if (asked.sent?.message == null) {
-      const plan = await this.#plan(asked, record);
-      if (asked.request.dryRun === true) return foretold(plan, environment);
-      const message = messageFor(asked, record, plan);
-      asked.sent = { ...sentFor(plan), message, wasTried: false, isCertain: false };
+    if (answer !== null && !record.inbox.some(({ id }) => id === pending.messageId))
+      pending.sent = null;
+    if (pending.sent?.isCertain === true) return null;
+    if (pending.sent?.message == null) {
+      const plan = await this.#plan(pending, record);
+      if (pending.request.dryRun === true) return planResult(plan, environment);
+      const message = messageFor(pending, record, plan);
+      pending.sent = { ...sentFor(plan), message, wasTried: false, isCertain: false };
     }
-    await this.#send(record, asked.sent);
-    if (asked.sent.isCertain) return null;
+    await this.#send(record, pending.sent);
+    if (pending.sent.isCertain) return null;
     // The store has refused it.
-    asked.sent = null;
+    pending.sent = null;
     return null;
   }
 
-  #plan({ messageId, repair, request, rerun }: Asked, record: InstanceRecord): Promise<RepairPlan> {
+  #plan(
+    { messageId, repair, request, rerun }: PendingRepair,
+    record: InstanceRecord,
+  ): Promise<RepairPlan> {
     return planRepair({ messageId, record, repair, request, rerun }, this.#options);
   }
 
@@ -208,33 +211,36 @@ export class InstanceRepairs {
     else runner.controlled(record);
   }
 
-  async #repairEnded(asked: Asked, record: InstanceRecord): Promise<RepairedInstance | null> {
+  async #repairEnded(
+    pending: PendingRepair,
+    record: InstanceRecord,
+  ): Promise<RepairedInstance | null> {
     const { endWaiters, environment, metrics, runner, store } = this.#options;
     if (isBeingRemoved(record)) throw notFound(record);
-    const isDryRun = asked.request.dryRun === true;
+    const isDryRun = pending.request.dryRun === true;
     if (!isDryRun && hasUnsentEnd(await loadInstance(record))) {
       // The runs that wait for its end are about to be notified.
       runner.check(record.id);
       return null;
     }
-    const plan = await this.#plan(asked, record);
-    if (isDryRun) return foretold(plan, environment);
-    asked.sent = { ...sentFor(plan), message: null, wasTried: true, isCertain: false };
+    const plan = await this.#plan(pending, record);
+    if (isDryRun) return planResult(plan, environment);
+    pending.sent = { ...sentFor(plan), message: null, wasTried: true, isCertain: false };
     const committed = await commitRepair(plan, { record, store, environment });
     if (committed === null) {
-      asked.sent = null;
+      pending.sent = null;
       return null;
     }
-    metrics.instanceRepaired(asked.repair.action);
+    metrics.instanceRepaired(pending.repair.action);
     endWaiters.changed(record.id);
     runner.controlled(committed);
-    return foretold(plan, environment);
+    return planResult(plan, environment);
   }
 }
 
 /** A later suspension remains in effect: only the control action that is sent with the message resumes. */
 function messageFor(
-  { messageId, repair }: Asked,
+  { messageId, repair }: PendingRepair,
   record: InstanceRecord,
   { keyed, modification, movesTo }: RepairPlan,
 ): InboxMessage {
@@ -267,16 +273,20 @@ function sentFor({
 }
 
 /** True if the answer belongs to this request, or to an earlier one that it repeats. */
-function isOf({ request }: Asked, { keyed }: Pick<KnownAnswer, 'keyed'>): boolean {
+function isOf({ request }: PendingRepair, { keyed }: Pick<KnownAnswer, 'keyed'>): boolean {
   return keyed?.requestHash === request.idempotency?.requestHash;
 }
 
 /** @throws AppError `idempotency_conflict` if another request with this key was applied, or is about to be */
-function assertFree(asked: Asked, { id, inbox }: InstanceRecord, answer: KnownAnswer | null): void {
-  const waiting = inbox.find((message) => message.id === asked.messageId);
+function assertFree(
+  pending: PendingRepair,
+  { id, inbox }: InstanceRecord,
+  answer: KnownAnswer | null,
+): void {
+  const waiting = inbox.find((message) => message.id === pending.messageId);
   const message = waiting === undefined ? null : readMessage(waiting.body);
   const isTaken =
-    answer?.result.outcome === 'applied' || (message?.kind === 'modify' && !isOf(asked, message));
+    answer?.result.outcome === 'applied' || (message?.kind === 'modify' && !isOf(pending, message));
   if (!isTaken) return;
   throw new AppError(
     'idempotency_conflict',
@@ -303,7 +313,7 @@ function answered(
 }
 
 /** The result of the plan itself. */
-async function foretold(
+async function planResult(
   { now, repeats, result, session, warnings }: RepairPlan,
   environment: PlanOptions['environment'],
 ): Promise<RepairedInstance> {
@@ -346,7 +356,7 @@ function notFound({ id }: InstanceRecord): AppError {
   return new AppError('workflow_not_found', message, { fields: { workflowId: id } });
 }
 
-function stillPending({ id, sent }: Asked): AppError {
+function stillPending({ id, sent }: PendingRepair): AppError {
   const seconds = ANSWER_MS / 1000;
   const message =
     sent === null
