@@ -176,7 +176,7 @@ export class ActivityBroker implements Service, WorkerReservations {
       }
       this.#reservations.delete(activity.id);
       const { prepared, waiter } = reservation;
-      waiter.answer(this.#options.claims.handOut({ ...activity, attempt: 1 }, prepared));
+      waiter.answer(this.#options.claims.deliver({ ...activity, attempt: 1 }, prepared));
     }
     for (const name of names) this.announce(name);
   }

@@ -3,7 +3,7 @@
  * the start. Bounded: if there are too many, the oldest times are dropped.
  */
 
-const HAND_OUTS_MAX = 5000;
+const TIMES_MAX = 5000;
 
 export interface ClaimTime {
   readonly activityId: string;
@@ -18,7 +18,7 @@ export class ClaimTimes {
   add(activityId: string, at: number): void {
     this.#times.delete(activityId);
     this.#times.set(activityId, at);
-    if (this.#times.size <= HAND_OUTS_MAX) return;
+    if (this.#times.size <= TIMES_MAX) return;
     const [oldest] = this.#times.keys();
     if (oldest !== undefined) this.#times.delete(oldest);
   }

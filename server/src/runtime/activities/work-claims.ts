@@ -119,7 +119,7 @@ export class WorkClaims {
       if (item === null || isLongActivity(item)) return item;
       const full = `${Buffer.from(item.id).toString('base64url')}${token}`;
       const { leaseMs } = claimant;
-      const work = this.handOut(item, { token: full, claim, leaseMs });
+      const work = this.deliver(item, { token: full, claim, leaseMs });
       if (work !== null) return work;
       await this.#failUnreadable(item, claim.tokenHash);
     }
@@ -132,8 +132,8 @@ export class WorkClaims {
     return { token, claim: { tokenHash, workerId, leaseExpiresAt }, leaseMs };
   }
 
-  /** Builds the worker's view of a claimed item; null if the item can't be read. */
-  handOut(
+  /** Returns a claimed item for its worker, and watches its lease; null if the item can't be read. */
+  deliver(
     item: Omit<ActivityRecord, 'availableAt' | 'tokenHash' | 'workerId' | 'done' | 'withdrawn'>,
     { claim, leaseMs, token }: PreparedClaim,
   ): WorkItem | null {

@@ -25,7 +25,7 @@ const ITEMS_PER_READ = 500;
 const ITEMS_MAX = 10_000;
 /** Maximum number of items shown per worker. */
 const ITEMS_SHOWN_MAX = 50;
-const HAND_OUTS_MAX = 5000;
+const CLAIM_TIMES_MAX = 5000;
 
 export interface WorkerQueriesOptions {
   readonly store: Store;
@@ -38,7 +38,7 @@ export interface WorkerQueriesOptions {
 interface Report {
   readonly isAlive: boolean;
   readonly workers: readonly SeenWorker[];
-  readonly handOuts: readonly ClaimTime[];
+  readonly claimTimes: readonly ClaimTime[];
 }
 
 interface HeldItem {
@@ -80,7 +80,7 @@ export class WorkerQueries {
     const own: Report = {
       isAlive: true,
       workers: broker.workers.newest(WORKERS_MAX, clock.now()),
-      handOuts: claims.claimTimes.newest(HAND_OUTS_MAX),
+      claimTimes: claims.claimTimes.newest(CLAIM_TIMES_MAX),
     };
     const others = (await store.listNodes()).filter(({ id }) => id !== nodes.id);
     return [own, ...others.map((record) => this.#reportOf(record))];
@@ -91,7 +91,7 @@ export class WorkerQueries {
     return {
       isAlive: this.#options.nodes.looksAlive(record),
       workers: details?.workers ?? [],
-      handOuts: details?.handOuts ?? [],
+      claimTimes: details?.handOuts ?? [],
     };
   }
 
@@ -123,7 +123,7 @@ export class WorkerQueries {
 /** If several nodes delivered an item in turn, the last delivery counts. */
 function newestTimes(reports: readonly Report[]): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
-  for (const { activityId, at } of reports.flatMap(({ handOuts }) => handOuts)) {
+  for (const { activityId, at } of reports.flatMap(({ claimTimes }) => claimTimes)) {
     times.set(activityId, Math.max(at, times.get(activityId) ?? 0));
   }
   return times;

@@ -39,6 +39,7 @@ export interface NodeDetails {
   readonly pollers: readonly PollCount[];
   /** Empty if the node does not report them. */
   readonly workers: readonly SeenWorker[];
+  /** When workers got their items. The name is stored. */
   readonly handOuts: readonly ClaimTime[];
   /** Empty if the node does not report it. */
   readonly history: RunHistoryReport;
@@ -117,7 +118,7 @@ export function readDetails(text: string | null): NodeDetails | null {
     load: read,
     pollers: readList(pollers, POLLED_NAMES_MAX, pollersOf),
     workers: readList(workers, REPORTED_WORKERS_MAX, workersOf),
-    handOuts: readList(handOuts, REPORTED_CLAIM_TIMES_MAX, handOutsOf),
+    handOuts: readList(handOuts, REPORTED_CLAIM_TIMES_MAX, claimTimesOf),
     history: historyOf(history),
     backplane: { kind, connected },
   };
@@ -178,7 +179,7 @@ function polledOf(value: unknown): readonly PolledActivity[] {
   return [{ name, polling, lastPollAt }];
 }
 
-function handOutsOf(value: unknown): readonly ClaimTime[] {
+function claimTimesOf(value: unknown): readonly ClaimTime[] {
   if (!isJsonObject(value)) return [];
   const { activityId, at } = value;
   return typeof activityId === 'string' && isTime(at) ? [{ activityId, at }] : [];

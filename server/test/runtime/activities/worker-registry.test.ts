@@ -66,10 +66,10 @@ describe('WorkerRegistry', () => {
 
 describe('HandOuts', () => {
   it('forgets removed items, and the oldest of very many', () => {
-    const handOuts = new ClaimTimes();
-    for (let n = 0; n < 20_000; n += 1) handOuts.add(`i/${n}/1`, n);
-    expect(handOuts.newest(Infinity)).toHaveLength(5000);
-    handOuts.remove('i/19999/1');
-    expect(handOuts.newest(1)).toEqual([{ activityId: 'i/19998/1', at: 19_998 }]);
+    const times = new ClaimTimes();
+    for (let n = 0; n < 20_000; n += 1) times.add(`i/${n}/1`, n);
+    expect(times.newest(Infinity)).toHaveLength(5000);
+    times.remove('i/19999/1');
+    expect(times.newest(1)).toEqual([{ activityId: 'i/19998/1', at: 19_998 }]);
   });
 });
