@@ -22,7 +22,7 @@ interface Line {
   readonly value: string;
 }
 
-/** How many lines above the position are read. */
+/** Maximum number of lines read above the position. */
 const LINES_MAX = 2000;
 
 export function placeIn(text: string, offset: number): TextPlace {
@@ -61,7 +61,7 @@ function readLine(line: string): Line {
   return { indent: lead.length, key: key ?? null, value: value.replace(/^["']|["'],?$/g, '') };
 }
 
-/** The enclosing keys, the innermost first. */
+/** The enclosing keys, innermost first. */
 function parentsOf(above: readonly Line[], indent: number): string[] {
   const parents: string[] = [];
   let level = indent;

@@ -182,7 +182,7 @@ function flowEdges(placed: PlacedGraph, path: TakenPath | undefined): RoutedEdge
       type: 'routed',
       source: edge.sourceId,
       target: edge.targetId,
-      // Above the containers, whose background would hide the edge, and the path above what was not taken.
+      // Above the containers, whose background would hide the edge; taken edges above the others.
       zIndex: isTaken ? 1001 : 1000,
       className: edgeClasses(placedEdge, path),
       markerEnd: {

@@ -14,9 +14,9 @@ export interface GraphView {
   readonly marks: StepMarks | undefined;
   readonly selectedStepId: string | null;
   readonly onSelectStep: ((stepId: string) => void) | undefined;
-  /** The path that a run has taken; undefined if the graph is not that of a run. */
+  /** The path that a run has taken; undefined if the graph doesn't show a run. */
   readonly path: TakenPath | undefined;
-  /** The number of open runs at each step; undefined if the graph is not that of a definition. */
+  /** The number of open runs at each step; undefined if the graph doesn't show a definition. */
   readonly runCounts: RunCounts | undefined;
   /** Called when the user has moved the graph, which then keeps its position. */
   readonly keepView: () => void;

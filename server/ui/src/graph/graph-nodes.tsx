@@ -10,7 +10,7 @@ import type { TakenPath } from './taken-path.js';
 
 export interface PlacedNodeData extends Record<string, unknown> {
   readonly node: GraphNode;
-  /** The title, shortened if need be. */
+  /** The title, shortened if necessary. */
   readonly lines: readonly string[];
 }
 

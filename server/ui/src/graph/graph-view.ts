@@ -1,4 +1,4 @@
-/** Which part of the graph is shown, and how large. Pure. */
+/** The visible part of the graph, and its zoom. Pure. */
 import { absoluteBoxes, type Box } from './graph-family.js';
 import { START_ID } from './graph-model.js';
 import type { PlacedGraph } from './layout-graph.js';
@@ -27,14 +27,14 @@ export function isTooWide(placed: PlacedGraph, width: number): boolean {
   return (width - 2 * MARGIN) / placed.width < READABLE_ZOOM;
 }
 
-/** The height of the frame: that of the graph at the size at which it is opened, within limits. */
+/** The height of the frame: the graph's height at its initial zoom, within limits. */
 export function frameHeight(placed: PlacedGraph, width: number, windowHeight: number): number {
   const zoom = clamp((width - 2 * MARGIN) / placed.width, READABLE_ZOOM, 1);
   const most = Math.min(HEIGHT_MAX, windowHeight * WINDOW_PART);
   return Math.round(clamp(placed.height * zoom + 2 * MARGIN, HEIGHT_MIN, most));
 }
 
-/** Everything, however small. */
+/** Shows everything, however small. */
 export function wholeView(placed: PlacedGraph, frame: Size): Viewport {
   const zoom = wholeZoom(placed, frame);
   return {
@@ -44,7 +44,7 @@ export function wholeView(placed: PlacedGraph, frame: Size): Viewport {
   };
 }
 
-/** Everything if that is readable. Otherwise, the node that matters is in the middle, at a readable size. */
+/** Shows everything if that is readable; otherwise, the relevant node in the middle, at a readable size. */
 export function openingView(placed: PlacedGraph, frame: Size, nodeId: string | null): Viewport {
   if (wholeZoom(placed, frame) >= READABLE_ZOOM) return wholeView(placed, frame);
   const zoom = clamp((frame.width - 2 * MARGIN) / placed.width, READABLE_ZOOM, 1);

@@ -21,7 +21,7 @@ export interface PlacedNode {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** The title, shortened if need be. */
+  /** The title, shortened if necessary. */
   readonly lines: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface PlacedEdge {
   readonly edge: GraphEdge;
   /** From the border of the source over corners to the border of the target; relative to the whole graph. */
   readonly points: readonly Point[];
-  /** Where the label is, relative to the whole graph. It covers no node and no other label. */
+  /** The position of the label, relative to the whole graph. It doesn't cover nodes or other labels. */
   readonly labelBox: Box | null;
 }
 
@@ -56,7 +56,7 @@ const BRANCH_PADDING = '[top=32,left=12,bottom=12,right=12]';
 const MANY_NODES = 150;
 const LABEL_HEIGHT = 18;
 const LABEL_CHARACTERS_MAX = 34;
-/** Of a monospaced font of 11 pixels. */
+/** For a monospaced font of 11 pixels. */
 const LABEL_CHARACTER_WIDTH = 6.8;
 
 const OPTIONS: LayoutOptions = {
@@ -81,7 +81,7 @@ const OPTIONS: LayoutOptions = {
 };
 
 /**
- * The engine lays out each container separately. Laying out all at once takes many times as long, and for some graphs
+ * The engine lays out each container separately. Laying out everything at once takes many times as long, and for some graphs
  * never ends. Therefore, the few edges that cross the border of a container are straight lines.
  */
 export async function layoutGraph(
@@ -126,7 +126,7 @@ function placedGraph(model: GraphModel, root: ElkNode, names: Names): PlacedGrap
 interface EdgeDraft {
   readonly edge: GraphEdge;
   readonly points: readonly Point[];
-  /** Where its label could be, the best place first; null if it has none. */
+  /** The possible positions of its label, best first; null if it has none. */
   readonly wanted: LabelPlaces | null;
 }
 
@@ -148,7 +148,7 @@ function withLabels(
   };
 }
 
-/** What a label must not cover: steps, headings of containers and titles of branches. */
+/** The boxes that labels must not cover: steps, headings of containers and titles of branches. */
 export function solidParts(nodes: readonly PlacedNode[]): Box[] {
   const boxes = absoluteBoxes(nodes);
   return nodes.map(({ node, lines }) => {
@@ -266,7 +266,7 @@ function pointsOf(route: ElkExtendedEdge): Point[] {
   ]);
 }
 
-/** What the layout engine has reserved, but first the middle of a line that it has not routed. */
+/** The positions that the layout engine has reserved. For a line that it has not routed, the middle comes first. */
 function labelPlaces(
   { label }: GraphEdge,
   [start, end]: readonly Point[],

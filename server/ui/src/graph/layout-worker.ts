@@ -15,7 +15,7 @@ let engine: InstanceType<typeof ELK> | null = null;
 let newest: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs one layout at a time, and skips those that have been aborted in the meantime.
+ * Runs one layout at a time, and skips layouts that have since been aborted.
  *
  * @throws the signal's reason; Error when the layout fails or takes too long
  */

@@ -11,7 +11,7 @@ export interface StepLiveState {
   readonly complete: number;
   readonly cancelled: number;
   readonly compensated: number;
-  /** How many executions there are: one per iteration of a loop or item of a Foreach. Retries do not count. */
+  /** Number of executions: one per iteration of a loop or item of a Foreach. Retries don't count. */
   readonly turns: number;
   /** What it is waiting for, in words: `event approved/42`; null if it is not waiting. */
   readonly wait: string | null;
@@ -47,7 +47,7 @@ const NOTHING: StepLiveState = {
 /**
  * Combines executions, as listed by `GET /api/workflow/{id}/steps`, into one state per step id.
  *
- * @param isSuspended nothing is retried before the run is resumed, whatever time an execution waits for
+ * @param isSuspended true if the run is suspended: nothing is retried before it is resumed
  * @param isPartial whether the run has more executions than these
  */
 export function liveStatesOf(
@@ -101,7 +101,7 @@ const STATE_WORDS = {
   compensated: 'compensated',
 } as const;
 
-/** How many open runs are at a step, in words. */
+/** The number of open runs at a step, in words. */
 export function runsInWords(runs: number): string {
   return `${runs} open ${runs === 1 ? 'run' : 'runs'} here`;
 }

@@ -1,7 +1,7 @@
 /**
- * Moves the labels of edges to where they cover nothing and nothing covers them. Pure.
+ * Moves the labels of edges so that they don't overlap anything. Pure.
  *
- * The layout engine reserves a place for each label, except for those of edges that cross the border of a container.
+ * The layout engine reserves a place for each label, except on edges that cross the border of a container.
  */
 import type { Box } from './graph-family.js';
 import type { Point } from './layout-graph.js';
@@ -9,7 +9,7 @@ import type { Point } from './layout-graph.js';
 export interface Label {
   /** The corners of its edge. */
   readonly points: readonly Point[];
-  /** Where the label should be, the best place first. Not empty; all have the same size. */
+  /** The preferred positions of the label, best first. Not empty; all have the same size. */
   readonly wanted: readonly [Box, ...Box[]];
 }
 
@@ -78,7 +78,7 @@ function* candidates({ points, wanted }: Label): Generator<Box> {
   }
 }
 
-/** The point at a part, from 0 to 1, of the length of the line. */
+/** The point at a fraction, from 0 to 1, of the line's length. */
 function pointAt(points: readonly Point[], part: number): Point {
   const lengths = points.slice(1).map((to, index) => distance(points[index] ?? to, to));
   let left = part * lengths.reduce((sum, length) => sum + length, 0);
@@ -104,7 +104,7 @@ function isWithin(box: Box, area: Area): boolean {
   );
 }
 
-/** Boxes in a grid, so that a thousand labels do not compare themselves with everything. */
+/** Boxes in a grid, so that a thousand labels aren't compared with every box. */
 class TakenSpace {
   readonly #cells = new Map<string, Box[]>();
 

@@ -1,8 +1,8 @@
 /**
  * Reads the parts of a definition document that can be drawn.
  *
- * The document may be a draft (for the preview in the editor) or a response of the server, in any casing. Invalid parts
- * are left out and not reported, because the server reports them. Pure and bounded.
+ * The document may be a draft (for the preview in the editor) or a response of the server, in any casing. Invalid parts are
+ * omitted and not reported, because the server reports them. Pure and bounded.
  */
 import { stringifyJson } from '@stepwright/sdk';
 
@@ -34,7 +34,7 @@ export interface GraphDefinition {
   readonly isCut: boolean;
 }
 
-/** The limits of the server. The preview of a draft leaves out what exceeds them. */
+/** The server's limits. The preview of a draft omits everything beyond them. */
 const STEPS_MAX = 1000;
 const DEPTH_MAX = 32;
 
@@ -152,7 +152,7 @@ function readSequences(
     .filter((steps) => steps.length > 0);
 }
 
-/** The inputs that summarize what a step does, each with the word to put before the value. */
+/** The inputs that summarize a step, each with a word before the value. */
 const TELLING_INPUTS: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   emitlog: [['', 'message']],
   if: [['if', 'condition']],

@@ -6,7 +6,7 @@ export type MeasureText = (text: string) => number;
 const ELLIPSIS = '…';
 /** The first line ends after one of these, if that leaves it at least half full. */
 const BREAK_AFTER = /[\s\-_.:/]$/u;
-/** Longer names are shortened without measuring what is left out. */
+/** Longer names are shortened without measuring the omitted part. */
 const CHARACTERS_MAX = 400;
 
 /**
@@ -27,7 +27,7 @@ export function nameLines(name: string, width: number, measure: MeasureText): re
   return [first.join(''), ELLIPSIS + rest.slice(rest.length - kept).join('')];
 }
 
-/** An estimate that is a little too wide for most fonts, for where nothing can be measured. */
+/** An estimate, slightly too wide for most fonts, for environments without text measurement. */
 export function estimatedWidth(text: string): number {
   return Array.from(text, (character) => (character > '\u2e7f' ? 15 : 8.6)).reduce(
     (sum, width) => sum + width,

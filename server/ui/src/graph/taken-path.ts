@@ -40,7 +40,7 @@ interface Source {
 
 type TimeOf = (execution: StepExecution, step: GraphStep | null) => string | null;
 
-/** The executions by node, and which of them let others start. */
+/** The executions by node, and the ones that let successors start. */
 class History {
   readonly #byStep: ReadonlyMap<string, readonly StepExecution[]>;
   readonly #steps: ReadonlyMap<string, GraphStep | null>;
@@ -64,7 +64,7 @@ class History {
     incoming: readonly GraphEdge[],
   ): GraphEdge | null {
     const start = incoming.find(({ kind }) => kind === 'start') ?? null;
-    // A failed step leads on only after its compensation, which may be empty; so it is the last that is considered.
+    // A failed step continues only after its compensation, which may be empty, so it is considered last.
     const best =
       this.#bestSource(incoming, execution, passedOnAt) ??
       (target.isEntry ? null : this.#bestSource(incoming, execution, failedAt));
@@ -148,7 +148,7 @@ function groupedInOrder(
   return groups;
 }
 
-/** Nothing leads to a step that a repair has started. The reason of a canceled step is that of its cancellation. */
+/** A step that a repair has started has no predecessor. The reason of a canceled step is the reason for its cancellation. */
 function wasStartedByRepair({ reason, status }: StepExecution): boolean {
   return reason !== null && status !== 'Cancelled';
 }
@@ -156,7 +156,7 @@ function wasStartedByRepair({ reason, status }: StepExecution): boolean {
 function isBefore({ at, execution }: Source, target: StepExecution, { kind }: GraphEdge): boolean {
   if (execution.executionId >= target.executionId) return false;
   if (kind === 'undo') return true;
-  // The end of a compensated step is that of its compensation, which may be later than what it has started.
+  // A compensated step ends with its compensation, which may be later than the start of its successors.
   const isInTime = execution.status === 'Compensated' || at <= target.startTime;
   return isInTime && execution.index === target.index;
 }

@@ -4,17 +4,15 @@ import { isInView, openingView, wholeView, type Size, type Viewport } from './gr
 import type { PlacedGraph } from './layout-graph.js';
 
 interface GraphViewControl {
-  /** What to show before the library can be told. */
+  /** The initial view, before the library is ready. */
   readonly first: Viewport;
-  /** Shows everything, also after later changes of the frame. */
+  /** Shows everything, even after later changes of the frame. */
   readonly fit: () => void;
   /** From now on, the user decides what is shown. */
   readonly keep: () => void;
 }
 
-/**
- * Shows the node that matters, and shows it again when the frame or the layout changes, until the user moves the graph.
- */
+/** Shows the relevant node, and shows it again when the frame or the layout changes, until the user moves the graph. */
 export function useGraphView(
   placed: PlacedGraph,
   size: Size,
@@ -32,7 +30,7 @@ export function useGraphView(
       void setViewport(wholeView(placed, size));
       return;
     }
-    // When only the node changes, as in a running run, the graph moves no more than it has to.
+    // When only the node changes, as in a running run, the graph moves as little as possible.
     const view = getViewport();
     if (!isFirst && (focusNodeId === null || isInView(placed, size, { view, nodeId: focusNodeId })))
       return;

@@ -1,12 +1,14 @@
 import { useLayoutEffect, useState, type RefObject } from 'react';
 
 interface Room {
-  /** Of the element. */
+  /** The width of the element. */
   readonly width: number;
   readonly windowHeight: number;
 }
 
-/** The room for an element, also after a panel beside it opens or the window changes. Null before it is measured. */
+/**
+ * The space available to an element, updated when a panel beside it opens or the window changes. Null before it is measured.
+ */
 export function useRoom(element: RefObject<HTMLElement | null>): Room | null {
   const [room, setRoom] = useState<Room | null>(null);
   useLayoutEffect(() => {

@@ -42,7 +42,7 @@ export interface WorkflowGraphProps {
   readonly label?: string;
 }
 
-// The graph and its layout are more than half of the code of the page, so they are loaded on demand.
+// The graph and its layout are more than half of the page's code, so they are loaded on demand.
 const GraphCanvas = lazy(() => import('./graph-canvas.js'));
 
 /**
@@ -111,7 +111,7 @@ function onResize(changed: () => void): () => void {
   return () => window.removeEventListener('resize', changed);
 }
 
-/** The same object while the path is the same, so that a live run does not draw its edges again each second. */
+/** The same object while the path is the same, so that a live run doesn't redraw its edges every second. */
 function useTakenPath(
   model: GraphModel,
   executions: readonly StepExecution[] | undefined,

@@ -102,7 +102,7 @@ function Holder({ workerId }: { readonly workerId: string | null }): ReactNode {
   );
 }
 
-/** The items of one queue, the oldest first. The operator can complete or fail each in place of its worker. */
+/** The items of one queue, oldest first. The operator can complete or fail each in place of its worker. */
 export function ActivityPage({ name }: { readonly name: string }): ReactNode {
   const { client } = useSession();
   const items = usePagedQuery({

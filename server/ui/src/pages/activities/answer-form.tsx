@@ -30,7 +30,7 @@ const WORDS = {
 interface AnswerFormProps {
   readonly item: Pick<ActivityItem, 'workflowId' | 'executionId'>;
   readonly answer: Answer;
-  /** The activity, if the page does not show it anyway. */
+  /** The activity, unless the page already shows it. */
   readonly target?: ReactNode;
   readonly onClose: () => void;
   readonly onDone: () => void;

@@ -3,7 +3,7 @@ import type { AuditFilter } from '@stepwright/sdk';
 import { periodStart } from '../../components/period.js';
 import { timeOf } from '../../data-form/local-time.js';
 
-/** The strings in the address; empty where the filter sets nothing. */
+/** The strings in the URL; empty for members that the filter doesn't set. */
 export const NO_CHANGE_FILTER = {
   actor: '',
   action: '',
@@ -33,7 +33,7 @@ export function readChangeFilter(query: URLSearchParams): ChangeFilter {
   };
 }
 
-/** The members that are set, for the address. */
+/** The members that are set, for the URL. */
 export function setMembers(filter: ChangeFilter): Record<string, string> {
   return Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== ''));
 }

@@ -14,7 +14,7 @@ import { readChangeFilter, setMembers, toAuditQuery, type ChangeFilter } from '.
 import { actionText, TARGET_KINDS, targetPath } from './audit-words.js';
 import './audit.css';
 
-/** All changes made by clients, the newest first. */
+/** All changes made by clients, newest first. */
 export function AuditPage(): ReactNode {
   const { client } = useSession();
   useZone();

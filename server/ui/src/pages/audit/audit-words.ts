@@ -1,10 +1,10 @@
-/** The entries of the audit log in the words of the page. */
+/** The page's texts for entries of the audit log. */
 import type { AuditEntry } from '@stepwright/sdk';
 import { toPath } from '../../app/path.js';
 
 type Target = AuditEntry['target'];
 
-/** Kinds of targets as the API names them. */
+/** The API's names of target kinds. */
 export const TARGET_KINDS: Readonly<Record<string, string>> = {
   workflow: 'run',
   definition: 'definition',
@@ -16,13 +16,13 @@ export const TARGET_KINDS: Readonly<Record<string, string>> = {
   key: 'API key',
 };
 
-/** What was done, without the kind of the target: `workflow.set-tags` is `set tags`. */
+/** The action without the kind of its target: `workflow.set-tags` is `set tags`. */
 export function actionText(action: string): string {
   const verb = action.slice(action.indexOf('.') + 1);
   return verb === 'put' ? 'store' : verb.replaceAll('-', ' ');
 }
 
-/** Where the page shows the target; null if it shows no such targets. */
+/** The path at which the page shows the target; null if there is none. */
 export function targetPath({ id, kind }: Target): string | null {
   switch (kind) {
     case 'workflow':

@@ -1,4 +1,4 @@
-/** The actions on many runs, and how the page names them. Pure. */
+/** The actions on many runs, with their labels. Pure. */
 import type { BulkJob, BulkJobSummary, BulkRequest } from '@stepwright/sdk';
 
 export type BulkAction = BulkRequest['action'];
@@ -7,7 +7,7 @@ interface ActionWords {
   readonly label: string;
   /** The effect on a run that the job has acted on. */
   readonly done: string;
-  /** What the action does to each run. */
+  /** The effect of the action on each run. */
   readonly text: string;
   readonly isDangerous?: boolean;
 }
@@ -55,7 +55,7 @@ export const BULK_ACTIONS: Readonly<Record<BulkAction, ActionWords>> = {
 // Object.keys loses the type of the keys.
 export const BULK_ACTION_NAMES = Object.keys(BULK_ACTIONS) as readonly BulkAction[];
 
-/** The runs that a job has handled, of all that it acts on. */
+/** The number of runs that a job has handled. */
 export function handledCount({ done, skipped, failed }: BulkJobSummary): number {
   return done + skipped + failed;
 }

@@ -60,7 +60,7 @@ const COLUMNS: readonly Column<BulkJobSummary>[] = [
   },
 ];
 
-/** The bulk jobs, the newest first. */
+/** The bulk jobs, newest first. */
 export function BulkJobsPage(): ReactNode {
   const paging = usePaging('bulk jobs');
   const jobs = useBulkJobs(paging.cursor);

@@ -1,7 +1,7 @@
 /** Summarizes the results of a bulk job as text. Pure. */
 import type { WorkflowSummary } from '@stepwright/sdk';
 
-/** Results are counted for so many runs. */
+/** Maximum number of runs whose results are counted. */
 export const RESULTS_MAX = 500;
 
 type Result = Pick<WorkflowSummary, 'status' | 'outcome' | 'failureTime'>;

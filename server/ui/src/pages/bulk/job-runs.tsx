@@ -36,7 +36,7 @@ export function JobRuns({ job }: { readonly job: BulkJob }): ReactNode {
   );
 }
 
-/** The first runs of the job as they are now; undefined until they have been read. */
+/** The current state of the job's first runs; undefined until they have been read. */
 function useResults({ id, matched, state }: BulkJob): readonly WorkflowSummary[] | undefined {
   const { client } = useSession();
   const { data } = useQuery({

@@ -3,7 +3,7 @@ import { JsonField } from '../../components/json-field.js';
 import { useLatestDefinition } from '../definitions/use-definition.js';
 import { stepMapOf, type BulkRepair } from './bulk-repair.js';
 
-/** What a bulk repair changes. */
+/** The fields of a bulk repair. */
 export function RepairFields({
   repair,
   steps,

@@ -11,7 +11,7 @@ interface AvailabilityProps {
   readonly definition: DefinitionDocument;
 }
 
-/** Says that a definition is disabled, and what follows. */
+/** A note that the definition is disabled, and its consequences. */
 export function DisabledNote({ definition }: AvailabilityProps): ReactNode {
   if (definition.disabled !== true) return null;
   return (

@@ -74,7 +74,7 @@ function Editor({
   const settled = useSettled(text, CHECK_PAUSE_MS);
   const format = formatOf(settled);
   const syntax = useMemo(() => syntaxProblems(settled), [settled]);
-  // The server could only repeat what the page says about the syntax.
+  // The server could only repeat the page's own syntax errors.
   const check = useCheck(settled, syntax.length === 0);
   const help = useHelp(format);
   const preview = usePreview(settled);
@@ -144,7 +144,7 @@ function useCheck(text: string, isWanted: boolean) {
   });
 }
 
-/** Completions and explanations, as soon as the schema is there. */
+/** Completions and explanations, once the schema is loaded. */
 function useHelp(format: DocumentFormat) {
   const schema = useQuery({
     queryKey: ['definition schema'],
@@ -226,7 +226,7 @@ function nextOf({ version }: DefinitionDocument): number {
   return (version ?? 0) + 1;
 }
 
-/** Whether the document still has this id; with another one, it becomes a version of another definition. */
+/** True if the document still has this id; with another id, it becomes a version of another definition. */
 function hasId(text: string, id: string): boolean {
   const document = readDocument(text);
   if (typeof document !== 'object' || document === null) return true;

@@ -6,7 +6,7 @@ export type DocumentFormat = 'yaml' | 'json';
 
 const ADDED: ReadonlySet<string> = new Set(['version', 'disabled', 'origin']);
 
-/** The text of a definition without what the server adds: its version, its origin, and whether it is disabled. */
+/** The text of a definition without the members that the server adds: its version, its origin, and whether it is disabled. */
 export function documentText(definition: object, format: DocumentFormat): string {
   const document = Object.fromEntries(
     Object.entries(definition).filter(([name]) => !ADDED.has(name)),
@@ -25,7 +25,7 @@ function yamlText(definition: object): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** The text as it was posted, if a person can edit it; otherwise the document in YAML. Programs often post JSON in one line. */
+/** The text as posted, if it is readable; otherwise the document in YAML. Programs often post JSON in one line. */
 export function editableText(definition: object, source: string): string {
   const isOneLine = !source.trim().includes('\n');
   return formatOf(source) === 'json' && isOneLine ? documentText(definition, 'yaml') : source;

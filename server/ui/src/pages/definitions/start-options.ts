@@ -25,7 +25,7 @@ export interface StartChoices {
   readonly conflictScope: ConflictScope | null;
   readonly tags: readonly TagRow[];
   readonly when: 'now' | 'at' | 'after';
-  /** A time in the chosen zone, as a control of type `datetime-local` writes it. */
+  /** A time in the chosen zone, in the format of an input of type `datetime-local`. */
   readonly at: string;
   readonly delay: string;
 }

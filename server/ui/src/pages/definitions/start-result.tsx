@@ -7,7 +7,7 @@ import { RunBadge } from '../../components/status-badge.js';
 import { ErrorDetails } from '../run/error-details.js';
 import { useExplanation, useLiveRun, useRun } from '../run/use-run.js';
 
-/** The run that was started or joined: where it is, and its data once it has ended. */
+/** The run that was started or joined: its current step, and its data once it has ended. */
 export function StartResult({
   workflowId,
   joined,

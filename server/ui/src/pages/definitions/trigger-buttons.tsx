@@ -34,7 +34,7 @@ export function TriggerButtons(props: TriggerButtonsProps): ReactNode {
   );
 }
 
-/** The calls behind the buttons, each of which reports its result. */
+/** The requests behind the buttons. Each reports its result. */
 function useTriggerActions(definitionId: string, name: string, onChanged: () => void) {
   const { client, noticeFailure } = useSession();
   const { say, notifyError } = useToasts();

@@ -9,7 +9,7 @@ import {
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 
-/** @param isWanted false: only what is known already, because there may be no such definition */
+/** @param isWanted false: returns only cached data, because the definition may not exist */
 export function useLatestDefinition(
   id: string,
   isWanted = id !== '',
@@ -45,7 +45,9 @@ export function useDefinition(
   });
 }
 
-/** Where the open runs of the version are. Counting reads their states, so it is done at intervals and not for each change. */
+/**
+ * The current steps of the version's open runs. Counting reads their states, so it is done at intervals, not on each change.
+ */
 export function useOpenSteps({ id, version = 1 }: DefinitionDocument): OpenSteps | undefined {
   const { client } = useSession();
   return useQuery({
@@ -57,7 +59,7 @@ export function useOpenSteps({ id, version = 1 }: DefinitionDocument): OpenSteps
 
 const OPEN_STEPS_MS = 10_000;
 
-/** The text of a version as it was posted, which never changes either. */
+/** The posted text of a version, which also never changes. */
 export function useSource({ id, version = 1 }: DefinitionDocument): UseQueryResult<string> {
   const { client } = useSession();
   return useQuery({

@@ -89,7 +89,7 @@ function withoutEmpty(members: Readonly<Record<string, string>>): Record<string,
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== ''));
 }
 
-/** One action on all runs of the group that exist now. */
+/** One action on all current runs of the group. */
 function ActOnGroup({
   group,
   onClose,
@@ -134,7 +134,7 @@ function useGroups(order: Order, definitionId: string) {
   return groups;
 }
 
-/** All runs of the group that exist now. */
+/** All current runs of the group. */
 function queryOf({ key, definitionId }: FailureGroup) {
   const filter = { ...NO_FILTER, failure: key, definitionId, parent: WITH_CHILDREN };
   return { ...toQuery(filter, Date.now()), startedTo: new Date().toISOString() };

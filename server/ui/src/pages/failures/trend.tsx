@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 const HEIGHT = 20;
 const WIDTH = 4;
 
-/** Numbers by hour as small bars, the oldest first. */
+/** Numbers by hour as small bars, oldest first. */
 export function Trend({ counts }: { readonly counts: readonly number[] }): ReactNode {
   const most = Math.max(1, ...counts);
   const total = counts.reduce((sum, count) => sum + count, 0);

@@ -28,7 +28,7 @@ type StateChoice = keyof typeof STATES;
 
 const TONES = { waiting: 'waiting', delivered: 'good', failed: 'bad strong' } as const;
 
-/** The messages of a notification, the newest first. */
+/** The messages of a notification, newest first. */
 export function Deliveries({ name }: { readonly name: string }): ReactNode {
   const { client } = useSession();
   const [search, setSearch] = useAddressQuery();

@@ -9,7 +9,7 @@ const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
  * The text with its durations as of now, and its times in the zone that the user has chosen.
  *
  * @param text the text of the reason, or a summary that contains it
- * @param nowMs the time of the server, as far as known
+ * @param nowMs the server's time, as far as known
  */
 export function freshText(
   text: string,
@@ -19,7 +19,7 @@ export function freshText(
 ): string {
   const writtenMs = Date.parse(time);
   let fresh = text;
-  // A step that is retried goes on failing.
+  // A step that is retried keeps failing.
   const failingSince = kind === 'retry' ? error?.since : undefined;
   for (const from of new Set([since, failingSince])) {
     if (from === null || from === undefined) continue;

@@ -36,7 +36,7 @@ export function RunIndex({ run }: Pick<RunFieldsProps, 'run'>): ReactNode {
   return <Values run={run} names={Object.keys(run.index)} />;
 }
 
-/** How many elements of a list are shown. */
+/** Maximum number of list elements shown. */
 const VALUES_SHOWN = 20;
 
 function Values({
@@ -77,7 +77,7 @@ function TagsForm({
 }: RunFieldsProps & { readonly onClose: () => void }): ReactNode {
   const { client } = useSession();
   const { say } = useToasts();
-  // The tags when the form was opened: only what the user changes is sent.
+  // The tags when the form was opened: only the user's changes are sent.
   const [before] = useState(run.tags);
   const [rows, setRows] = useState<readonly TagRow[]>(
     Object.entries(before).map(([name, value]) => ({ name, value })),

@@ -94,7 +94,7 @@ function RestartForm({
   );
 }
 
-/** Saves everything that the server knows of the run as one JSON file. */
+/** Saves all the server's records of the run as one JSON file. */
 function useExport(workflowId: string): () => Promise<void> {
   const { client, noticeFailure } = useSession();
   const { notifyError } = useToasts();

@@ -17,7 +17,7 @@ interface SavedViewsProps {
   readonly onOpen: (view: SavedView) => void;
 }
 
-/** Names for filters and columns that the user needs again. They are kept in this browser. */
+/** Saved filters and columns. They are stored in this browser. */
 export function SavedViews({ filter, onOpen }: SavedViewsProps): ReactNode {
   const { say } = useToasts();
   const [views, setViews] = useState(readViews);

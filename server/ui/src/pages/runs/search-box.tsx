@@ -103,7 +103,7 @@ function useSearchText(filter: RunFilter) {
   return { text, answer, found, malformed, isBusy, write, search, searchOn };
 }
 
-/** The search under way, which ends when another one begins or the user writes. */
+/** The search in progress, which ends when another one begins or the user types. */
 function useTextSearch() {
   const { client, noticeFailure } = useSession();
   const [answer, setAnswer] = useState('');
@@ -150,7 +150,7 @@ function answerOf({ items, nextCursor }: TextSearch): string {
 
 const NOTHING_FOUND = 'No runs were found for this text, and no definition has this id.';
 
-/** The text with its malformed part marked, and what is wrong with it. */
+/** The text with its malformed part marked, and the problem. */
 export function Malformed({
   text,
   part: { from, to, message },
@@ -193,7 +193,7 @@ function readRequest(text: string): Request {
   return { words: written, where, problem };
 }
 
-/** Words after a condition that others precede: only one id or reference can be looked up. */
+/** Words after a condition that also follows words: only one id or reference can be looked up. */
 function secondWords(parts: readonly SearchPart[]): MalformedPart | null {
   const start = parts.findIndex(({ kind }) => kind === 'word');
   const end = parts.findIndex(({ kind }, at) => at > start && kind !== 'word');
@@ -203,7 +203,7 @@ function secondWords(parts: readonly SearchPart[]): MalformedPart | null {
   return { kind: 'malformed', from, to, message: 'Write an id or a reference in one place only.' };
 }
 
-/** The names that the definition of the filter declares, and those of the runs that have been loaded. */
+/** The names declared by the filter's definition, and the names in the loaded runs. */
 function useKnownFields(filter: RunFilter): ReturnType<typeof knownFields> {
   const queries = useQueryClient();
   // The columns of the list read it, if there are runs of it.

@@ -35,14 +35,14 @@ export function readSearch(text: string): SearchPart[] {
   return parts;
 }
 
-/** The conditions as the API takes them. Malformed parts and words are left out. */
+/** The conditions for the API. Malformed parts and words are omitted. */
 export function conditionsIn(text: string): Condition[] {
   return readSearch(text)
     .filter((part) => part.kind === 'condition')
     .map(({ condition }) => condition);
 }
 
-/** The first part that is no condition; null if all are. */
+/** The first part that isn't a condition; null if all are. */
 export function misplacedIn(text: string): MalformedPart | null {
   for (const part of readSearch(text)) {
     if (part.kind === 'malformed') return part;
@@ -64,7 +64,7 @@ export function searchText(conditions: readonly Condition[]): string {
     .join(' ');
 }
 
-/** The name of a field as it is written in the search box. */
+/** The name of a field as written in the search box. */
 export function nameText(name: string): string {
   return /[\s"]/.test(name) ? quoted(name) : name;
 }

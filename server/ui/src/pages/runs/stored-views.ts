@@ -1,4 +1,4 @@
-/** The views of the list of runs that the user has saved in this browser. */
+/** The views of the run list that the user has saved in this browser. */
 import { COLUMNS_MAX } from './column-choice.js';
 import { filterText, NO_FILTER, readFilter } from './run-filter.js';
 
@@ -9,12 +9,12 @@ const SEARCH_MAX = 4000;
 
 export interface SavedView {
   readonly name: string;
-  /** The filter, as in the address. */
+  /** The filter, as in the URL. */
   readonly search: string;
   readonly columns: readonly string[];
 }
 
-/** Ignores what is not a view: another program may have written it. */
+/** Ignores invalid views: another program may have written them. */
 export function readViews(): readonly SavedView[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');

@@ -1,4 +1,4 @@
-/** A text field that suggests how to continue: a combobox whose list replaces the part of the text at the caret. */
+/** A text field with suggestions: a combobox whose list replaces the part of the text at the caret. */
 import {
   useId,
   useLayoutEffect,
@@ -149,7 +149,7 @@ function SuggestionList({
 const NONE: Suggestions = { from: 0, to: 0, items: [] };
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
-/** After the last one comes none, then the first again. */
+/** After the last one, none is active, then the first again. */
 function nextOf(active: number, step: number, count: number): number {
   const places = count + 1;
   return ((active + 1 + step + places) % places) - 1;

@@ -1,4 +1,4 @@
-/** What the search box suggests at the caret: names, then operators, then values. Pure. */
+/** The search box's suggestions at the caret: names, then operators, then values. Pure. */
 import type { WorkflowSummary } from '@stepwright/sdk';
 import {
   equals,
@@ -10,13 +10,13 @@ import {
 } from './conditions.js';
 import { nameText, searchText } from './search-text.js';
 
-/** The names that can be searched, each with some values of it. */
+/** The searchable names, each with some of its values. */
 export type KnownFields = ReadonlyMap<string, ReadonlySet<string | number | bigint | boolean>>;
 
 export interface Suggestion {
-  /** What the user chooses. */
+  /** The text of the suggestion. */
   readonly label: string;
-  /** A word about it. */
+  /** A short description. */
   readonly detail: string;
   /** Replaces the part of the text from `from` to `to`. */
   readonly insert: string;
@@ -41,7 +41,7 @@ const OPERATOR_WORDS: Readonly<Record<Operator, string>> = {
   '^=': 'starts with',
 };
 
-/** The index fields and tags of a definition, and those of the runs that the page shows. */
+/** The index fields and tags of a definition, and of the runs on the page. */
 export function knownFields(
   definition: {
     readonly index?: Readonly<Record<string, unknown>> | null;

@@ -1,4 +1,4 @@
-/** How many runs match a filter. The server counts up to 10,000. */
+/** The number of runs that match a filter. The server counts up to 10,000. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { useLive, usePollInterval } from '../../app/live.js';
@@ -6,7 +6,7 @@ import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
 import { selectionKey, toQuery, type RunFilter } from './run-filter.js';
 
-/** The answer of the server. */
+/** The server's response. */
 export interface RunCount {
   readonly count: number;
   /** False if there are more. */

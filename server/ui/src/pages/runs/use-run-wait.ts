@@ -12,14 +12,14 @@ import { explainTogether } from './explain-together.js';
 
 /** A run that has changed less than this ago is probably about to change again. */
 const REST_MS = 1000;
-/** The minimum time between two questions about the same run. */
+/** The minimum time between two requests about the same run. */
 const AGAIN_MS = 5000;
-/** Beyond this difference, the clocks of browser and server do not agree. */
+/** Beyond this difference, the browser's and the server's clocks disagree. */
 const CLOCK_MS = 5000;
 
 type Asked = Pick<WorkflowSummary, 'workflowId' | 'lastChangeTime' | 'outcome'>;
 
-/** Undefined if the run has ended, and until the answer has arrived. */
+/** Undefined if the run has ended, and until the response has arrived. */
 export function useRunWait({
   lastChangeTime,
   outcome,

@@ -10,9 +10,9 @@ import { useThrottled } from '../../app/use-throttled.js';
 import { matches, selectionKey, toQuery, type RunFilter, type RunQuery } from './run-filter.js';
 
 export const PAGE_SIZE = 50;
-/** The highest number of new runs that is counted. */
+/** The maximum number of new runs counted. */
 export const NEW_COUNT_MAX = 999;
-/** How many changes are kept while a list is being fetched: far more than a page shows. */
+/** Maximum number of changes kept while a list is being fetched: far more than a page shows. */
 const CHANGES_MAX = 5000;
 /** The minimum time between two fetches after `lag` changes. */
 const REREAD_MS = 2000;
@@ -21,9 +21,9 @@ export interface Runs {
   readonly page: Page<WorkflowSummary> | undefined;
   readonly error: Error | null;
   readonly isPending: boolean;
-  /** The page is still that of an earlier filter or position. */
+  /** The page still belongs to an earlier filter or position. */
   readonly isStale: boolean;
-  /** How many runs have started since and are not shown. */
+  /** Number of runs that have started since, and aren't shown. */
   readonly newCount: number;
   readonly refetch: () => void;
 }
@@ -37,7 +37,7 @@ interface RunsOptions {
   readonly needsFields: boolean;
 }
 
-/** The beginning of the keys under which the pages of a list are cached. */
+/** The common prefix of the cache keys of a list's pages. */
 export function runsKey(filter: RunFilter): readonly string[] {
   return ['runs', selectionKey(filter)];
 }
@@ -148,7 +148,7 @@ function withChange(run: WorkflowSummary, change: ChangedWorkflow | undefined): 
   return { ...change, failure, index, tags };
 }
 
-/** Whether a shown run has failed for a reason that the change does not tell. */
+/** True if a shown run has failed for a reason that the change doesn't contain. */
 function hasNewFailure(
   items: readonly WorkflowSummary[],
   changes: ReadonlyMap<string, ChangedWorkflow>,

@@ -1,4 +1,4 @@
-/** The times of the schedule as a calendar shows them: by day and hour, apart from triggers that fire often. */
+/** Groups the times of the schedule as in a calendar, by day and hour, separately from triggers that fire often. */
 import type { Schedule, ScheduledTrigger } from '@stepwright/sdk';
 import { clockTime, dayText } from '../../components/zone-choice.js';
 
@@ -11,7 +11,7 @@ export interface ScheduledTime {
 }
 
 export interface ScheduledHour {
-  /** Such as `02:00`. */
+  /** For example `02:00`. */
   readonly hour: string;
   readonly times: readonly ScheduledTime[];
 }
@@ -25,7 +25,7 @@ export function isFrequent({ more, times }: ScheduledTrigger): boolean {
   return more || times.length > RARE_TIMES_MAX;
 }
 
-/** The days and hours of the zone of the page, in order, without those in which nothing fires. */
+/** The days and hours in the page's time zone, in order, without the ones in which nothing fires. */
 export function daysOf({ items }: Pick<Schedule, 'items'>): readonly ScheduledDay[] {
   const times = items
     .filter((trigger) => !isFrequent(trigger))
@@ -44,7 +44,7 @@ function hourOf(time: string): string {
   return `${clockTime(time).slice(0, 2)}:00`;
 }
 
-/** Neighbors with the same key: an hour that clocks show twice stays in place. */
+/** Groups neighbors with the same key, so that an hour that occurs twice stays in place. */
 function groupsOf<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,

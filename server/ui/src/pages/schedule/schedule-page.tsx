@@ -17,7 +17,7 @@ import { TimeAgo } from '../../components/time-ago.js';
 import { daysOf, isFrequent, type ScheduledDay, type ScheduledTime } from './schedule-groups.js';
 import './schedule.css';
 
-/** Times pass while nothing changes. */
+/** Due times pass even if nothing changes. */
 const REFRESH_MS = 60_000;
 const REREAD_MS = 3000;
 const TRIGGERS = 100;

@@ -1,4 +1,4 @@
-/** What the EmitLog steps of a run have logged: the run keeps the message and level of each as inputs of its execution. */
+/** The log lines of a run's EmitLog steps: the run keeps the message and level of each line as inputs of its execution. */
 import type { Page, StepExecution, StepwrightClient } from '@stepwright/sdk';
 import { allSteps } from '../../../graph/find-step.js';
 import type { GraphDefinition, GraphStep } from '../../../graph/read-definition.js';
@@ -6,9 +6,9 @@ import { isLeftOut } from '../step-details/attempts.js';
 
 const LINES_WANTED = 50;
 const EXECUTIONS_PER_CALL = 200;
-/** How many calls a page may take to search for lines; the user decides whether to continue. */
+/** Maximum number of requests per page of lines; the user decides whether to continue. */
 const CALLS_PER_PAGE = 5;
-/** The levels by their number. */
+/** The levels by number. */
 const LEVELS = ['Trace', 'Debug', 'Information', 'Warning', 'Error', 'Critical', 'None'] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
@@ -18,7 +18,7 @@ export interface LogLine {
   readonly kept: { readonly level: LogLevel; readonly message: unknown } | null;
 }
 
-/** The line of an execution; null if it has logged nothing. */
+/** The line of an execution; null if it has none. */
 export function logLineOf(execution: StepExecution): LogLine | null {
   const { inputs, status, stepType } = execution;
   if (stepType !== 'EmitLog' || status !== 'Complete') return null;

@@ -64,7 +64,7 @@ const COLUMNS: readonly Column<LogLine>[] = [
   },
 ];
 
-/** What the EmitLog steps of the run have logged, newest first: all of them, or the one in the address. */
+/** The log lines of the run's EmitLog steps, newest first: of all steps, or the one in the URL. */
 export function LogView({ run }: { readonly run: Workflow }): ReactNode {
   const { definitionId, version } = run;
   const [query, setQuery] = useAddressQuery();

@@ -194,8 +194,8 @@ export type RepairableExecution = Pick<
 >;
 
 /**
- * The open executions that are known: those that the page has read, and those that the explanation names. A long run has
- * others, too; but its explanation names failed ones first.
+ * The known open executions: read by the page, or named in the explanation. A long run may have others, but its explanation
+ * names failed ones first.
  */
 export function openExecutions(
   executions: readonly StepExecution[],
@@ -221,8 +221,8 @@ export function openExecutions(
 }
 
 /**
- * The execution to repair: the newest failed one that is open, else the newest that has failed. Of a run that somebody
- * terminated, it is the step that was open then.
+ * The execution to repair: the newest failed one that is open, else the newest failed one. In a terminated run, it is the
+ * step that was open at its termination.
  */
 export function executionToRepair(
   { outcome, endTime }: Pick<Workflow, 'outcome' | 'endTime'>,
@@ -231,11 +231,11 @@ export function executionToRepair(
 ): RepairableExecution | null {
   if (outcome === 'Succeeded') return null;
   if (outcome === 'Terminated') {
-    // The steps that are open then are canceled a little later.
+    // The steps open at that time are canceled a little later.
     const last = executions.filter(
       (one) => one.status === 'Cancelled' && (one.endTime ?? '') >= (endTime ?? ''),
     );
-    // Containers are older than what is inside them.
+    // Containers are older than the executions inside them.
     return last.sort((a, b) => a.executionId - b.executionId)[0] ?? null;
   }
   const failed = ({ error, status }: RepairableExecution): boolean =>

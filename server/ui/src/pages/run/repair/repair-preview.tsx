@@ -7,7 +7,7 @@ import type { RepairPreviewState } from './use-repair-preview.js';
 
 /** A run that is not suspended continues immediately after its repair. */
 const ABOUT_TO_RUN = [{ kind: 'scheduled' }] as const;
-/** How many executions of a list are named. */
+/** Maximum number of executions named per list. */
 const NAMED_MAX = 20;
 
 interface RepairPreviewProps {

@@ -16,7 +16,7 @@ interface StepChoiceProps {
   readonly open: readonly RepairableExecution[];
   /** Whether the run may have open executions besides these. */
   readonly isCut: boolean;
-  /** The definition in the version of the run. */
+  /** The run's version of the definition. */
   readonly own: GraphDefinition;
   readonly set: (change: Partial<RepairPlan>) => void;
 }
@@ -103,7 +103,7 @@ function RerunFrom({
   );
 }
 
-/** What the plan does to each step, for the graph. */
+/** The planned change of each step, for the graph. */
 function marksOf(plan: RepairPlan, open: readonly RepairableExecution[]): StepMarks {
   const cancelled = open.filter(
     ({ executionId }) => plan.cancelsAll || plan.cancel.includes(executionId),

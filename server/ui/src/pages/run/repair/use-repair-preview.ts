@@ -1,4 +1,4 @@
-/** Asks the server what a modification would do. */
+/** Previews a modification on the server. */
 import { stringifyJson, type RepairedWorkflow, type Workflow } from '@stepwright/sdk';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
@@ -12,7 +12,7 @@ const AGAIN_MS = 5000;
 export interface RepairPreviewState {
   readonly result: RepairedWorkflow | undefined;
   readonly error: Error | null;
-  /** The result is that of an earlier plan. */
+  /** The result belongs to an earlier plan. */
   readonly isStale: boolean;
 }
 

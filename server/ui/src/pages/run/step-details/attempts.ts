@@ -1,8 +1,8 @@
-/** The attempts of one execution, and what differs between two of them. */
+/** The attempts of one execution, and the differences between two of them. */
 import { stringifyJson, type StepExecution, type StepwrightClient } from '@stepwright/sdk';
 
 const EXECUTIONS_PER_CALL = 500;
-/** How many calls may search for attempts that ended long ago. */
+/** Maximum number of requests that search for attempts that ended long ago. */
 const CALLS_MAX = 10;
 
 /** The parts of an attempt that are compared as JSON. */
@@ -10,7 +10,7 @@ export const PARTS = ['inputs', 'outputs', 'error'] as const;
 export type AttemptPart = (typeof PARTS)[number];
 
 export interface Attempts {
-  /** Those that have started, the first one first. */
+  /** The attempts that have started, oldest first. */
   readonly items: readonly StepExecution[];
   /** Whether the search stopped before it found the first attempt. */
   readonly isCut: boolean;
@@ -48,12 +48,14 @@ function attemptsOf(found: ReadonlyMap<number, StepExecution>, isCut: boolean): 
   return { items: [...found.values()].sort((a, b) => a.attempt - b.attempt), isCut };
 }
 
-/** What is shown and compared of an attempt. The number and time of an error differ always, so they are left out. */
+/**
+ * The parts of an attempt that are shown and compared. The number and time of an error always differ, so they are omitted.
+ */
 export function attemptText({ inputs, outputs, error }: StepExecution): string {
   return stringifyJson({ inputs, outputs, error: comparableError(error) }, 2);
 }
 
-/** The parts that are not the same in both attempts. */
+/** The parts that differ between the attempts. */
 export function differingParts(a: StepExecution, b: StepExecution): readonly AttemptPart[] {
   return PARTS.filter((part) => partText(a, part) !== partText(b, part));
 }
@@ -69,7 +71,7 @@ function comparableError(error: StepExecution['error']): unknown {
   return { type, message, data, traceback: traceback?.split('\n') ?? null };
 }
 
-/** Whether the server has left out a value because it was too long to be kept. */
+/** True if the server omitted the value because it was too long. */
 export function isLeftOut(value: unknown): boolean {
   return stringifyJson(value) === '{"truncated":true}';
 }

@@ -24,7 +24,7 @@ interface CompareAttemptsProps {
   readonly execution: StepExecution;
 }
 
-/** A button for an execution that has been tried more than once, and below it two of its attempts side by side. */
+/** A button for an execution with several attempts, and below it two of them side by side. */
 export function CompareAttempts(props: CompareAttemptsProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   if (startedAttempts(props.execution) < 2) return null;

@@ -2,13 +2,13 @@
 import type { Page, StepExecution, StepFilter, StepwrightClient } from '@stepwright/sdk';
 
 export const PAGE_SIZE = 50;
-/** How many calls a page may take to search a long run; the user decides whether to continue. */
+/** Maximum number of requests per page of a long run; the user decides whether to continue. */
 const CALLS_PER_PAGE = 5;
-/** A jump to a turn must arrive, so it may go further: past 100,000 executions. */
+/** A jump to an iteration must succeed, so it may search further: past 100,000 executions. */
 const CALLS_PER_JUMP = 50;
 
 export interface StepPage extends Page<StepExecution> {
-  /** How long the search took. */
+  /** Duration of the search. */
   readonly tookMs: number;
 }
 

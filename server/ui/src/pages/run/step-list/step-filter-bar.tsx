@@ -102,7 +102,7 @@ function StatusChoice({
   );
 }
 
-/** Jumps to a turn, and from there to its neighbors. */
+/** Jumps to an iteration, and from there to its neighbors. */
 function TurnChoice({
   turn,
   onChange,

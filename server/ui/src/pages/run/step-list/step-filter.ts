@@ -1,15 +1,15 @@
-/** The filter of the list of steps. It is part of the address, so that it can be shared and survives a reload. */
+/** The filter of the list of steps. It is part of the URL, so that it can be shared and survives a reload. */
 import type { StepFilter } from '@stepwright/sdk';
 import { allSteps, findStep } from '../../../graph/find-step.js';
 import type { GraphDefinition, GraphStep } from '../../../graph/read-definition.js';
 
-/** The strings in the address; empty where the filter sets nothing. */
+/** The strings in the URL; empty for members that the filter doesn't set. */
 const NO_CHOICES = {
   step: '',
   status: '',
   /** The index of an item in a Foreach, from 0. */
   item: '',
-  /** The number of a turn of a loop, from 1. */
+  /** The number of a loop iteration, from 1. */
   turn: '',
   search: '',
   order: '',
@@ -25,23 +25,23 @@ export function readChoices(query: URLSearchParams): StepChoices {
   ) as unknown as StepChoices; // It has an entry for each name.
 }
 
-/** The members of the address. */
+/** The members in the URL. */
 export function choiceMembers(choices: StepChoices): Record<string, string> {
   const given = NAMES.filter((name) => choices[name] !== '');
   return Object.fromEntries(given.map((name) => [name, choices[name]]));
 }
 
-/** Everything that selects executions; the order selects none. */
+/** All members that select executions, without the order. */
 export function withoutFilter({ order }: StepChoices): StepChoices {
   return { ...NO_CHOICES, order };
 }
 
-/** How many choices restrict the list. */
+/** Number of choices that restrict the list. */
 export function activeCount(choices: StepChoices): number {
   return NAMES.filter((name) => name !== 'order' && choices[name] !== '').length;
 }
 
-/** What the API gets. The server rejects values of an address that it does not know, and says why. */
+/** The API's query. The server rejects unknown values in the URL, with a reason. */
 export function toStepFilter(choices: StepChoices, isLong: boolean): StepFilter {
   const { item, order, search, status, step, turn } = choices;
   const newestFirst = order === '' ? isLong : order === 'desc';
@@ -57,7 +57,7 @@ export function toStepFilter(choices: StepChoices, isLong: boolean): StepFilter 
 
 const isLoop = ({ type }: GraphStep): boolean => type === 'While' || type === 'Recur';
 
-/** The choices with this turn. A definition with a single loop leaves no doubt about whose turn it is. */
+/** The choices with this iteration. In a definition with a single loop, the iteration determines the step. */
 export function atTurn(
   choices: StepChoices,
   turn: string,
@@ -69,7 +69,7 @@ export function atTurn(
   return { ...choices, turn, ...(isClear && { step: only.id }) };
 }
 
-/** Why there are no turns to count, and what to do; null if there are. */
+/** Why there are no iterations to count, and how to fix it; null if there are some. */
 export function turnProblem(
   { step, turn }: StepChoices,
   definition: GraphDefinition | null,

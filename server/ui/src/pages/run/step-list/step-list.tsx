@@ -25,7 +25,7 @@ import {
 } from './step-filter.js';
 import { StepRows } from './step-rows.js';
 
-/** A list is read again at most once a second, and in at most one part of this many of the time. */
+/** A list is reread at most once per second, and takes at most 1/`REREAD_SHARE` of the time. */
 const REREAD_MS = 1000;
 const REREAD_SHARE = 50;
 
@@ -54,7 +54,7 @@ export function StepList({ run, isLong }: StepListProps): ReactNode {
           {problem}
         </p>
       ) : choices.turn !== '' && isPending ? (
-        // The definition tells whether the step has turns.
+        // The definition shows whether the step is a loop.
         <Loading />
       ) : (
         <Steps {...{ run, isLong, choices }} onClear={() => set(withoutFilter(choices))} />
@@ -140,7 +140,7 @@ interface NoStepsProps {
   readonly onClear: () => void;
 }
 
-/** Why the list is empty, and what to do about it. */
+/** Why the list is empty, and how to fix it. */
 function NoSteps({ choices, nextCursor, paging, isStale, onClear }: NoStepsProps): ReactNode {
   if (activeCount(choices) === 0) return <EmptyState title="No step has run yet." />;
   return (

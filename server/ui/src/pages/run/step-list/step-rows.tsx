@@ -10,7 +10,7 @@ import { ErrorDetails } from '../error-details.js';
 import { CompareAttempts } from '../step-details/compare-attempts.js';
 import { RawExecution } from '../step-details/raw-execution.js';
 
-/** Executions, each with what it got, returned and waits for. */
+/** Executions, each with its inputs, outputs and wait. */
 export function StepRows({
   workflowId,
   isSuspended,
@@ -41,7 +41,7 @@ interface ExecutionProps {
 function StepRow({ workflowId, isSuspended, execution }: ExecutionProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { stepId, stepType, name, attempt, index, startTime, error, waitsFor } = execution;
-  // The error is that of the previous attempt, which has a row of its own.
+  // The error belongs to the previous attempt, which has its own row.
   const isNext = waitsFor?.kind === 'retry';
   return (
     <li>
@@ -129,7 +129,7 @@ function StepDetails({ workflowId, execution }: Omit<ExecutionProps, 'isSuspende
   );
 }
 
-/** When the next attempt starts; null: when somebody resumes the run. */
+/** When the next attempt starts; null: when the run is resumed. */
 function RetryTime({ until }: { readonly until: string | null }): ReactNode {
   if (until === null) return 'starts when the run is resumed';
   return (
