@@ -48,7 +48,7 @@ it('cancels a waiting step, changes the data and starts another step', async () 
     {
       action: 'modify',
       actor: 'anonymous',
-      detail: 'reason: carrier API was down; cancelled ask; changed data; started ship',
+      detail: 'reason: carrier API was down; canceled ask; changed data; started ship',
     },
   ]);
 });

@@ -70,7 +70,7 @@ export function parseTags(reader: Reader): Tags {
     if (nameProblem !== null) {
       state.errors.add('invalid_value', pointer, `The tag name ${quoteText(name)} ${nameProblem}.`);
     } else if (typeof value !== 'string') {
-      const message = `The value of the tag ${quoteText(name)} must be a string, not ${describeValue(value)}. Put numbers into quotes.`;
+      const message = `The value of the tag ${quoteText(name)} must be a string, not ${describeValue(value)}. Quote numbers.`;
       state.errors.add('wrong_type', pointer, message);
     } else {
       const problem = tagValueProblem(value);

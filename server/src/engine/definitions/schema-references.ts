@@ -2,7 +2,7 @@
  * Resolves references within a schema: `#`, `#/$defs/address`, `#anchor`, and the `$id` of a schema inside it.
  *
  *  RR1 Nothing is loaded: a reference to a document that is not part of the schema is foreign.
- *  RR2 A schema with an `$id` is a resource of its own: anchors belong to it, and fragments start at it.
+ *  RR2 A schema with an `$id` is a separate resource: anchors belong to it, and fragments start at it.
  */
 import { valueAt } from './json-pointer.js';
 import { schemaPositions } from './schema-positions.js';

@@ -1,6 +1,6 @@
 /**
- * Which executions have begun and therefore may have had an effect: those are undone. Waits, delays and work items that no
- * worker has held have not begun.
+ * Which executions have begun and therefore may have had an effect, so that they are compensated. Waits, delays and work items
+ * that no worker has held have not begun.
  */
 import type { Pointer, UndoneError, UndoneOutcome } from '../model/pointer.js';
 import { isOver } from '../flow/pointer-states.js';

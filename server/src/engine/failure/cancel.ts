@@ -22,7 +22,7 @@ export function takeCancelChecks(session: Session): readonly CancelCheck[] {
   const checks: CancelCheck[] = [];
   for (const id of session.cancellable) {
     const pointer = session.instance.pointers.get(id);
-    invariant(pointer !== undefined, 'what can be cancelled is open');
+    invariant(pointer !== undefined, 'a cancelable step is open');
     const { cancelCondition } = stepOf(session, pointer);
     if (waitsForStart(pointer.state) || isOver(pointer.state)) continue;
     if (cancelCondition !== null && pointer.isEnding !== true) {

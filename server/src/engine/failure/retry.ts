@@ -1,4 +1,4 @@
-/** Whether and when a failed step is retried. */
+/** Decides whether and when a failed step is retried. */
 import type { StepDefinition } from '../model/definition.js';
 import { isJsonObject, type Json } from '../values/json.js';
 import { executionKey, type Pointer } from '../model/pointer.js';

@@ -21,7 +21,7 @@ export function endPointer(session: Session, pointer: Pointer, end: PathEnd): vo
   dropPointer(session, pointer, end.status === 'Complete');
 }
 
-/** Removes a pointer without a record of its own, and notifies the container around it. */
+/** Removes a pointer without its own record, and notifies the enclosing container. */
 export function dropPointer(session: Session, pointer: Pointer, hasSucceeded = false): void {
   const parent = parentOf(session, pointer);
   removePointer(session, pointer, hasSucceeded);

@@ -108,7 +108,7 @@ function endInterrupted(session: Session): void {
   if (interrupted.length > 0) continueContainers(session);
 }
 
-/** Applies a status that was changed externally. It takes precedence over what the session reached itself. */
+/** Applies a status that was changed externally. It takes precedence over the session's own status. */
 export function applyStatus(session: Session, status: InstanceStatus, at: number): void {
   const { instance } = session;
   // An instance that a step error has ended stays ended: nothing is left to suspend or resume.

@@ -310,7 +310,7 @@ function applyRetryNow(session: Session): void {
   }
 }
 
-/** Whether a failed step will be retried. */
+/** True if a failed step will be retried. */
 export function waitsForRetry(
   state: PointerState,
 ): state is Extract<PointerState, { kind: 'sleeping' }> {

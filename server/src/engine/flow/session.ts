@@ -39,7 +39,7 @@ export interface LogLine {
   readonly message: Json;
 }
 
-/** What happens to a step after a failed attempt. */
+/** The next action for a step after a failed attempt. */
 export type NextAction =
   | { readonly kind: 'retry'; readonly at: number }
   | { readonly kind: 'suspended' }
@@ -73,7 +73,9 @@ export interface EndedWait {
   readonly endedBy: string | null;
 }
 
-/** What a session requests from outside the engine. The first group is part of the commit, the second follows it. */
+/**
+ * The changes that a session requests from outside the engine. The first group is part of the commit, the second follows it.
+ */
 export interface Changes {
   subscriptions: Subscription[];
   removedSubscriptions: string[];

@@ -12,7 +12,7 @@ import type { TriggerDefinition } from './trigger.js';
 export const ERROR_BEHAVIORS = ['Retry', 'Suspend', 'Terminate', 'Compensate'] as const;
 export type ErrorBehavior = (typeof ERROR_BEHAVIORS)[number];
 
-/** What a step does once its retries are exhausted. */
+/** The reaction of a step to exhausted retries. */
 export type ExhaustedBehavior = Exclude<ErrorBehavior, 'Retry'>;
 
 /** Where a step stands in its document: the container whose Do it is in, or the step whose CompensateWith it is in. */

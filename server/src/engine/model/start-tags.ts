@@ -24,7 +24,7 @@ export function readTags(entries: readonly (readonly [name: string, value: unkno
   return { tags: Object.fromEntries(tags), problem: countProblem(tags.size) };
 }
 
-/** The tags of a definition, overridden by those of a start. */
+/** A definition's tags, overridden by a start's tags. */
 export function mergeTags(
   ofDefinition: Tags,
   ofStart: Tags,

@@ -1,7 +1,7 @@
 /** The history of an instance: one record for each ended attempt of a step, with its error if it failed. */
 import type { Json } from '../values/json.js';
 
-/** Why a step failed, as it is stored and shown. */
+/** Why a step failed, as stored and shown. */
 export interface StepError {
   readonly stepId: string;
   /** The pointer of the failed execution, which may have ended. */

@@ -2,7 +2,7 @@
 import type { InputValue } from './input-value.js';
 import type { Json } from '../values/json.js';
 
-/** What happens at a due time while a run of the same trigger is open. */
+/** The handling of a due time while a run of the same trigger is open. */
 export const OVERLAPS = ['Skip', 'Allow', 'Queue', 'Terminate'] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 

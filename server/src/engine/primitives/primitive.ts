@@ -38,7 +38,7 @@ export function primitive(
   };
 }
 
-/** An input is missing or has the wrong type: a step error with this message. */
+/** A step error: an input is missing or has the wrong type. */
 export class InputError extends Error {
   override readonly name = 'InputError' as const;
 }

@@ -45,7 +45,7 @@ export function keepAnswer(session: Session, { id, keyed, result }: Answered): v
   session.dirty = true;
 }
 
-/** Drops the answers that no caller waits for any more, except those with a key. */
+/** Drops the answers that no caller waits for any more, except answers with a key. */
 export function forgetAnswers(instance: Instance, now: number): void {
   instance.answers = instance.answers.flatMap((answer) => {
     if (now - answer.at < ANSWER_KEPT_MS) return [answer];

@@ -23,7 +23,7 @@ export function describeModification(
   // The reason comes first, so that it is never cut: it may begin with the mark of a bulk job.
   const parts = [
     `reason: ${modification.reason}`,
-    ...(cancelled.length > 0 ? [`cancelled ${namesOf(cancelled)}`] : []),
+    ...(cancelled.length > 0 ? [`canceled ${namesOf(cancelled)}`] : []),
     ...(modification.data === null ? [] : ['changed data']),
     ...(from === to ? [] : [`moved from version ${from} to ${to}`]),
     ...(started.length > 0 ? [`started ${namesOf(started)}`] : []),

@@ -1,7 +1,7 @@
 /**
  * The expressions of a set of inputs, outputs or selectors, and how their values are inserted.
  *
- * Plans are created once for each part of a definition (a definition does not change) and cached with it.
+ * Plans are created once for each part of a definition (definitions are immutable) and cached with it.
  */
 import type { StepDefinition } from '../model/definition.js';
 import type { InputValue } from '../model/input-value.js';

@@ -1,6 +1,6 @@
 /**
- * Reads and writes long JSON in parts: generators that yield between two parts, each of which takes at most a few
- * milliseconds. The texts and values are the same as those of `readJson` and `writeJson`.
+ * Reads and writes long JSON in parts: generators that yield between two parts, each of which takes at most a few milliseconds.
+ * They produce the same texts and values as `readJson` and `writeJson`.
  */
 import { writeJson } from './exact-json.js';
 import { jsonLength } from './json-length.js';

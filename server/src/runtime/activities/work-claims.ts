@@ -208,8 +208,7 @@ export class WorkClaims {
   }
 
   /**
-   * Rejects the token of an item whose name isn't allowed. What to do with an unknown token is decided by the call for
-   * which it is given.
+   * Rejects the token of an item whose name isn't allowed. An unknown token passes: the actual call rejects it.
    * @throws AppError `activity_not_found`
    */
   async assertWithin(token: string, allowed: AllowedNames): Promise<void> {
@@ -363,7 +362,7 @@ function assertAccepted(outcome: CompleteActivityResult['outcome']): void {
 }
 
 function workCancelled(): AppError {
-  return new AppError('work_cancelled', 'The work was cancelled, because the run is being undone');
+  return new AppError('work_cancelled', 'The work was canceled, because the run is being undone');
 }
 
 function staleToken(): AppError {

@@ -10,7 +10,7 @@ export function createRunArchive(
   { catalog, queries }: Pick<InstanceExportsOptions, 'catalog' | 'queries'>,
 ): RunArchive | null {
   if (archive === undefined) return null;
-  // The archive has a gate of its own, so that it doesn't wait behind clients.
+  // The archive has its own gate, so that it doesn't wait behind clients.
   const gate = new ReadingGate(settings.instanceMemoryMax, 1);
   const exports = new InstanceExports({ store, catalog, queries, gate });
   const files = ARCHIVE_FILES;

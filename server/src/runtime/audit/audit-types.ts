@@ -1,6 +1,6 @@
 /** The audit log of the server: who changed what. Times are milliseconds since 1970. */
 
-/** What was changed. */
+/** The target of a change. */
 export interface AuditTarget {
   /** For example `webhook`. */
   readonly kind: string;

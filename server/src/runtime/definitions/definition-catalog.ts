@@ -229,7 +229,7 @@ export class DefinitionCatalog {
 
   /**
    * The index fields of the newest version, which apply to the instances of all versions. Commits don't wait for updates:
-   * `refreshIndexPaths` reads them again. If they cannot be read, those of the given version are used.
+   * `refreshIndexPaths` reads them again. If they can't be read, the given version's fields are used.
    */
   indexPaths(definition: WorkflowDefinition): IndexPaths | Promise<IndexPaths> {
     const { id } = definition;

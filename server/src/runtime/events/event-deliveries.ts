@@ -109,7 +109,10 @@ export class EventDeliveries {
         if (pending !== undefined) await deliverAgain(pending.event, pending.delivery.takenBy);
       }
     } catch (error) {
-      logger.warn({ err: error }, 'could not mark events as delivered; they are delivered again');
+      logger.warn(
+        { err: error },
+        'could not mark events as delivered; they will be delivered again',
+      );
     }
     for (const each of batch) {
       if (this.#pending.get(each.event.id) === each) this.#pending.delete(each.event.id);

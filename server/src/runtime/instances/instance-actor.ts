@@ -189,9 +189,8 @@ export class InstanceActor {
   }
 
   /**
-   * Prepares for the stop of the server. Work in progress is marked as due, so that the next node restarts it immediately
-   * if it does not finish in time. Until the signal fires, it may finish and its result is committed; nothing new is
-   * started.
+   * Prepares to stop the server. Work in progress is marked as due, so that the next node restarts it immediately if it does
+   * not finish in time. Until the signal fires, it may finish and its result is committed; nothing new is started.
    */
   async leave(isLate: AbortSignal): Promise<void> {
     this.#committer.isLeaving = true;

@@ -1,10 +1,10 @@
 /**
- * Runs the instances of this node: starts new ones, wakes those that have a message or a due timer, and takes over those whose
- * node is dead.
+ * Runs the instances of this node: starts new ones, wakes instances with a message or a due timer, and takes over the instances
+ * of dead nodes.
  *
  * Owns: the dispatch of changes to an instance: to its actor here, to its owner on another node, or to the loader. Must not
- * know: what is inside an instance (`InstanceActor`), which instances fit into memory (`ResidentSet`), how an instance is
- * started (`InstanceCreator`) or loaded (`InstanceLoader`), which nodes to take over from (`TakeOver`), HTTP, workers.
+ * know: the content of an instance (`InstanceActor`), the set of instances in memory (`ResidentSet`), how instances are started
+ * (`InstanceCreator`) or loaded (`InstanceLoader`), the choice of nodes to take over from (`TakeOver`), HTTP, workers.
  *
  *  R5 An instance is in memory at most once on a node.
  *  R6 All state in memory may be lost at any moment: the scan of the store finds everything due again.

@@ -41,7 +41,7 @@ export class ResidentSet {
     return this.#actors.size;
   }
 
-  /** All actors in memory, including those that have given up their instance. */
+  /** All actors in memory, including actors that have given up their instance. */
   all(): Iterable<InstanceActor> {
     return this.#actors.values();
   }

@@ -27,7 +27,7 @@ export function writeSettings(settings: StoredSettings): string {
   return JSON.stringify(settings);
 }
 
-/** Null if the settings cannot be read, such as those of a later version of the server. */
+/** Null if the settings can't be read, for example because a later server version wrote them. */
 export function readNotification({
   name,
   paused,

@@ -189,7 +189,7 @@ export type StepStatus =
 /** `Retrying`: waits for its next attempt, which is also `Waiting`. */
 export type StepStatusFilter = StepStatus | 'Retrying';
 
-/** What an open step is waiting for. */
+/** The wait of an open step. */
 export type WaitView =
   | { readonly kind: 'time'; readonly until: number }
   | { readonly kind: 'retry'; readonly until: number }

@@ -59,8 +59,8 @@ export class StartAdmission {
   }
 
   /**
-   * The reference and the conflict rule of a start with this data. A restart has those of the first start, whatever the
-   * definition says.
+   * The reference and the conflict rule of a start with this data. A restart keeps the first start's, whatever the definition
+   * says.
    * @throws AppError `invalid_request`, `expression_failed`, `python_unavailable`
    */
   async keyOf(asked: RequestedStart, data: JsonObject): Promise<Keyed> {

@@ -26,7 +26,7 @@ export async function waitsForChild(
   return false;
 }
 
-/** The first open instance with this definition and reference among those that wait for the child. */
+/** The first open instance with this definition and reference that waits for the child. */
 export async function findWaitingWith(
   store: Records,
   { waiting = 0, workflowId }: ParentLink,

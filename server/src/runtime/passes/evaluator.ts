@@ -81,7 +81,7 @@ export class Evaluator {
     return this.#scripts.evaluate(expressions, variables, options);
   }
 
-  /** Outputs first, in order, each visible to those after it; then the selectors. */
+  /** Outputs first, in order, each visible to later ones; then the selectors. */
   outputs(
     place: EvaluationPlace,
     work: Pick<StepDefinition, 'outputs'> & {

@@ -17,7 +17,7 @@ it('records the whole reason in the audit, however long the step names are', () 
     { modification: { data: {}, reason }, from: 1, to: 2 },
     { cancelled: executions, started: executions },
   );
-  expect(detail.startsWith(`reason: ${reason}; cancelled 0xx`)).toBe(true);
+  expect(detail.startsWith(`reason: ${reason}; canceled 0xx`)).toBe(true);
 });
 
 it('reports at most 100 obstacles, each with at most 100 executions', () => {

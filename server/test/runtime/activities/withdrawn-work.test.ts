@@ -114,7 +114,7 @@ describe('work that was removed after its withdrawal', () => {
     await remove();
     await expect(call(claims, token)).rejects.toMatchObject({
       code: 'work_cancelled',
-      message: 'The work was cancelled, because the run is being undone',
+      message: 'The work was canceled, because the run is being undone',
     });
     expect([counted, posted]).toEqual([[], []]);
   });

@@ -13,7 +13,7 @@ export interface StepLiveState {
   readonly compensated: number;
   /** Number of executions: one per iteration of a loop or item of a Foreach. Retries don't count. */
   readonly turns: number;
-  /** What it is waiting for, in words: `event approved/42`; null if it is not waiting. */
+  /** The wait of the step, in words: `event approved/42`; null if it is not waiting. */
   readonly wait: string | null;
   /** Whether the counts leave out executions of a long run. */
   readonly isPartial: boolean;

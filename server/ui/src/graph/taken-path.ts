@@ -112,7 +112,7 @@ class History {
   }
 }
 
-/** A branch, which has no executions of its own, is reached with the first step in it. */
+/** A branch doesn't have executions: it is reached with its first step. */
 function reachedNodes(
   { nodes }: GraphModel,
   wasExecuted: (nodeId: string) => boolean,

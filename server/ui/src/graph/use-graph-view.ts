@@ -8,7 +8,7 @@ interface GraphViewControl {
   readonly first: Viewport;
   /** Shows everything, even after later changes of the frame. */
   readonly fit: () => void;
-  /** From now on, the user decides what is shown. */
+  /** Keeps the user's view from now on. */
   readonly keep: () => void;
 }
 

@@ -32,7 +32,7 @@ function name(source: string, python: string, shown = python): ForeignRule {
   };
 }
 
-/** A rule for methods that have no arguments, or keep them. */
+/** A rule for methods without arguments, or with unchanged ones. */
 function method(source: string, python: string): ForeignRule {
   return {
     pattern: new RegExp(String.raw`\.(?:${source})(?=\s*\()`, 'g'),

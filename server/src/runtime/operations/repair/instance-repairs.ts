@@ -186,7 +186,7 @@ export class InstanceRepairs {
     return planRepair({ messageId, record, repair, request, rerun }, this.#options);
   }
 
-  /** Sends it for the first time, or again after an unknown outcome. @throws StoreUnavailableError */
+  /** Sends the message for the first time, or again after an unknown outcome. @throws StoreUnavailableError */
   async #send(record: InstanceRecord, sent: Sent): Promise<void> {
     const { controlled, environment, runner, store } = this.#options;
     const { id, inbox, status } = record;

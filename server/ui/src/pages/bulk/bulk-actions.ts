@@ -31,7 +31,7 @@ export const BULK_ACTIONS: Readonly<Record<BulkAction, ActionWords>> = {
   modify: {
     label: 'Repair',
     done: 'repaired',
-    text: 'Open steps are cancelled, the data is changed, and the runs continue at a step.',
+    text: 'Open steps are canceled, the data is changed, and the runs continue at a step.',
   },
   restart: {
     label: 'Restart',
@@ -41,7 +41,7 @@ export const BULK_ACTIONS: Readonly<Record<BulkAction, ActionWords>> = {
   terminate: {
     label: 'Terminate',
     done: 'requested',
-    text: 'Open steps are cancelled, and the runs end permanently. Completed steps are not compensated unless you choose so.',
+    text: 'Open steps are canceled, and the runs end permanently. Completed steps are not compensated unless you choose so.',
     isDangerous: true,
   },
   purge: {

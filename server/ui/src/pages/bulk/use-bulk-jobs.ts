@@ -1,4 +1,4 @@
-/** Bulk jobs of the server. The change stream does not report them, so the page polls those that are running. */
+/** Bulk jobs of the server. The change stream does not report them, so the page polls running jobs. */
 import type { BulkJob, BulkJobSummary, Page } from '@stepwright/sdk';
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useSession } from '../../app/session.js';

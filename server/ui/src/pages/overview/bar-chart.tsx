@@ -11,7 +11,7 @@ export interface Series {
   readonly values: readonly number[];
 }
 
-/** One bar for each minute or hour; several series are stacked. The description says what the bars show. */
+/** One bar for each minute or hour; several series are stacked. The description explains the bars. */
 export function BarChart({
   description,
   series,

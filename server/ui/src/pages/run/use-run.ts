@@ -20,7 +20,7 @@ import { useThrottled } from '../../app/use-throttled.js';
 const FIRST_COUNT = 500;
 export const NEWEST_COUNT = 1000;
 const EXECUTIONS_PER_CALL = 500;
-/** What a run usually ends and starts between two reads, next to its open executions. */
+/** The number of executions that a run usually ends and starts between two reads, in addition to its open ones. */
 const CHANGED_PER_CALL = 8;
 /** The highest number of children that is counted. */
 export const CHILD_COUNT_MAX = 99;
@@ -57,7 +57,7 @@ export function useRereadRun(workflowId: string): () => void {
   );
 }
 
-/** Parts that seldom change while the run does; the page reads them at once after an action of its own. */
+/** Parts that seldom change while the run does; the page rereads them immediately after its own actions. */
 const isSlow = (part: unknown): boolean => part === 'audit' || part === 'child count';
 /** A filtered list of steps may be a long search, so it decides itself when to read again. */
 const isPaced = (part: unknown): boolean => part === 'steps';

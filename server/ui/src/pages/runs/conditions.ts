@@ -116,7 +116,7 @@ function readsAsOther(text: string): boolean {
   return text === '' || text === 'true' || text === 'false' || NUMBER.test(text) || /^"/.test(text);
 }
 
-/** What the value can be: text, and the number or boolean that it reads as. */
+/** The possible values: text, and the number or boolean that it reads as. */
 function readings({ value, isQuoted }: Condition): readonly IndexValue[] {
   if (isQuoted) return [value];
   if (value === 'true' || value === 'false') return [value, value === 'true'];

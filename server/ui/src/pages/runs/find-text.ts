@@ -1,7 +1,7 @@
 /** Finds runs by a text, piece by piece: the server searches older runs on request. */
 import type { FoundWorkflow, StepwrightClient, WorkflowMatch } from '@stepwright/sdk';
 
-/** What was found so far. */
+/** The results so far. */
 export interface TextSearch {
   readonly text: string;
   readonly items: readonly FoundWorkflow[];
@@ -19,7 +19,7 @@ export type Found =
 
 /** No id, reference or value is longer. */
 const TEXT_LENGTH_MAX = 256;
-/** As long as nothing is found, the search goes on by itself so many times. The server takes up to 0.3 s for each. */
+/** Maximum number of automatic continuations of a search without results. The server takes up to 0.3 s for each. */
 const PIECES_MAX = 20;
 
 export interface Way {

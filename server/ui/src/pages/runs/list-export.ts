@@ -2,7 +2,7 @@
 import { stringifyJson, type Page, type WorkflowSummary } from '@stepwright/sdk';
 import { valuesOf } from './conditions.js';
 
-/** More are not exported at once: the browser holds them in memory. */
+/** Maximum number of runs per export: the browser holds them in memory. */
 export const EXPORT_MAX = 10_000;
 
 export type ExportFormat = 'csv' | 'json';

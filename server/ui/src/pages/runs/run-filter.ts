@@ -112,7 +112,7 @@ export function filterText(filter: RunFilter): string {
   return parameters.toString();
 }
 
-/** What the filter selects: its times stand for other moments after the user has chosen another time zone. */
+/** A key of the filter's selection. It includes the time zone, because the filter's times depend on it. */
 export function selectionKey(filter: RunFilter): string {
   return `${currentZone()} ${filterText(filter)}`;
 }

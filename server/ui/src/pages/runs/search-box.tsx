@@ -125,7 +125,7 @@ function useTextSearch() {
     setBusy(true);
     const show = (search: TextSearch): void => {
       if (abort.signal.aborted) return;
-      // Without runs, there is something to show only if the search can go on.
+      // Without runs, there is something to show only if the search can continue.
       const isShown = search.items.length > 0 || search.nextCursor !== null;
       setFound(isShown ? search : null);
       setAnswer(answerOf(search));

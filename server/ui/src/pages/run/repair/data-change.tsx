@@ -10,7 +10,7 @@ interface DataChangeProps {
   readonly set: (change: Partial<RepairPlan>) => void;
 }
 
-/** The data of the run in an editor that marks what the user has changed. */
+/** The run's data in an editor that marks the user's changes. */
 export function DataChange({ run, plan, set }: DataChangeProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const original = useMemo(() => stringifyJson(run.data, 2), [run.data]);

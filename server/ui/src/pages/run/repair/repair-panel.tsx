@@ -170,7 +170,7 @@ function useApply(
     try {
       const body = { ...modification, reason: reason.trim() };
       const { cancelled, started } = await client.workflows.modify(run.workflowId, body);
-      say(`The run was repaired: ${cancelled.length} cancelled, ${started.length} started.`);
+      say(`The run was repaired: ${cancelled.length} canceled, ${started.length} started.`);
       onClose();
     } catch (problem) {
       noticeFailure(problem);

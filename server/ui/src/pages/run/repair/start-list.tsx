@@ -21,7 +21,7 @@ interface StartListProps {
 /** More containers than this are named by their number. */
 const CONTAINERS_LISTED = 100;
 
-/** The steps to start, each with the place where it starts. */
+/** The steps to start, each with its container and item. */
 export function StartList({ plan, definition, open, selected, set }: StartListProps): ReactNode {
   const steps = stepsWithContainers(definition);
   const change = (at: number, part: Partial<ChosenStart>): void =>
