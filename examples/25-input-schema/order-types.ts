@@ -10,7 +10,7 @@ export type Input = {
   }[];
 };
 
-/** The data of a run: the start data, and what the Outputs of steps add. */
+/** The data of a run: the start data, and the fields that Outputs add. */
 export type Data = Input & {
   pieces?: unknown;
 };

@@ -3462,7 +3462,7 @@ export interface components {
          * @description A call that could repair the run.
          * @example {
          *       "action": "modify",
-         *       "text": "skips step charge and goes on with step ship",
+         *       "text": "skips step charge and continues with step ship",
          *       "call": "POST /api/workflow/01hx5v3x9t6k2m4n8p0q/modify",
          *       "body": {
          *         "cancel": [

@@ -74,7 +74,7 @@ it('names the correction of a suspended step and the steps that follow', async (
     ['restart', {}],
   ]);
   expect(hints[1]).toMatchObject({
-    text: 'skips step bad and goes on with step after',
+    text: 'skips step bad and continues with step after',
     call: `POST /api/workflow/${run}/modify`,
   });
   expect((await call(hints[1]!)).status).toBe(200);
@@ -113,7 +113,7 @@ it('leaves the rest of a compensation to the saga', async () => {
   const saga = inside('trip', [booked, broken('bad', 'Compensate')], { saga: true });
   const run = await failedRun([saga], 'Suspended');
   const [, skip] = await hintsFor(run);
-  expect(skip).toMatchObject({ text: 'skips step undo; the compensation goes on without it' });
+  expect(skip).toMatchObject({ text: 'skips step undo; the compensation continues without it' });
   expect((await call(skip!)).status).toBe(200);
   expect(await ended(run)).toMatchObject({ outcome: 'Compensated' });
 });
@@ -126,7 +126,9 @@ it('opens a run again that an error has ended, at the outermost step around it',
     ['rerun', {}],
     ['restart', {}],
   ]);
-  expect(hints[0]!.text).toContain('runs step box, which contains the failed step bad, once more');
+  expect(hints[0]!.text).toContain(
+    'repeats step box, which contains the failed step bad, and its next steps',
+  );
   expect((await call(hints[2]!)).status).toBe(201);
   // A second restart would only do the same again.
   expect((await hintsFor(run)).map(({ action }) => action)).toEqual(['modify', 'rerun']);
@@ -142,7 +144,7 @@ it('opens a run again where a client has terminated it', async () => {
   await terminate(run);
   const [reopen] = await hintsFor(run);
   expect(reopen).toMatchObject({
-    text: 'opens the run again at what was open when it was terminated: box',
+    text: 'reopens the run at the steps that were open when it was terminated: box',
     body: { start: [{ stepId: 'box' }] },
   });
 });

@@ -91,7 +91,7 @@ export const TRIGGER_MEMBER_SUMMARIES: Readonly<Record<TriggerMember, string>> =
   cron: 'The times: a cron expression of 5 or 6 fields, or @hourly, @daily, @weekly, @monthly or @yearly',
   timeZone: 'IANA time zone of the cron expression; default UTC',
   overlap: 'What happens when the run before is still open; default Skip',
-  catchUp: 'Missed times no older than this are made up for; default 1 minute',
+  catchUp: 'Missed times up to this old are caught up; default 1 minute',
   jitter: 'Each start is delayed by up to this time',
   event: 'The Name of the events that start a run, and optionally their Key',
   data: 'The start data; expressions can use context.Trigger',

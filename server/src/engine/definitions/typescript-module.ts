@@ -35,7 +35,7 @@ function dataType({ input, steps }: WorkflowDefinition): string {
   const added = [...written].filter((key) => !given.has(key));
   const members = added.map((key) => `  ${memberName(key)}?: unknown;\n`).join('');
   const type = members === '' ? 'Input' : `Input & {\n${members}}`;
-  return `/** The data of a run: the start data, and what the Outputs of steps add. */\nexport type Data = ${type};\n`;
+  return `/** The data of a run: the start data, and the fields that Outputs add. */\nexport type Data = ${type};\n`;
 }
 
 /** The parameters of each activity with a literal name. */

@@ -19,7 +19,7 @@ export function afterStop(session: Session, pointer: Pointer, { then }: Stopping
     return;
   }
   const { error } = pointer;
-  invariant(error !== null, 'what was stopped because of a failure has its error');
+  invariant(error !== null, 'a step stopped by a failure has its error');
   if (then.kind === 'compensate') runPlan(session, pointer);
   else reactToError(session, pointer, error, then.retryAfterMs);
 }

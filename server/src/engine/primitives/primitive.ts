@@ -27,7 +27,7 @@ export function primitive(
   parts: Pick<Primitive, 'enter'> & Partial<Omit<Primitive, 'enter'>>,
 ): Primitive {
   const never = (): void => {
-    invariant(false, 'a primitive is only called for what it does');
+    invariant(false, 'a primitive implements the methods that are called');
   };
   return {
     woken: never,

@@ -51,7 +51,7 @@ export class RuntimeMetrics {
   );
   readonly #audited = this.#counter(
     'stepwright_audit_entries_total',
-    'Changes by clients, by the kind of what was changed and by whether the entry could be stored: stored or failed.',
+    'Changes by clients, by the kind of target, and by whether the entry was stored: stored or failed.',
     ['target', 'result'],
   );
   readonly #ended = this.#counter(
@@ -93,7 +93,7 @@ export class RuntimeMetrics {
   );
   readonly #failedAttempts = this.#counter(
     'stepwright_failed_attempts_total',
-    'Failed step attempts, by definition (empty: all others) and by what follows.',
+    'Failed step attempts, by definition (empty: all others) and by next action.',
     ['definition', 'next'],
   );
   /** The definitions with a label of their own. */

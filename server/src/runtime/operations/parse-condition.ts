@@ -70,7 +70,7 @@ function checkOperator(text: string, at: number, operator: IndexOperator): void 
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
   throw refused(
     text,
-    `${written.slice(0, 10)} is no operator.${hint} A value that begins with ${value.charAt(0)} is written in double quotes`,
+    `${written.slice(0, 10)} isn't an operator.${hint} Write a value that begins with ${value.charAt(0)} in double quotes`,
   );
 }
 

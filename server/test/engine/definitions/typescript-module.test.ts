@@ -101,7 +101,7 @@ describe('typescriptModule', () => {
         sku: string;
       };
 
-      /** The data of a run: the start data, and what the Outputs of steps add. */
+      /** The data of a run: the start data, and the fields that Outputs add. */
       export type Data = Input & {
         receipt?: unknown;
       };

@@ -26,14 +26,14 @@ describe('a condition', () => {
   ])('refuses %s, and says which operator was meant', (text, written, meant) => {
     const value = text.charAt(text.indexOf(written) + (written.startsWith('!') ? 2 : 1));
     expect(problemOf(text)).toBe(
-      `The condition ${JSON.stringify(text)} is invalid: ${written} is no operator. Did you mean ${meant}? A value that begins with ${value} is written in double quotes`,
+      `The condition ${JSON.stringify(text)} is invalid: ${written} isn't an operator. Did you mean ${meant}? Write a value that begins with ${value} in double quotes`,
     );
   });
 
   test.each(['a=>=1', 'a>>1', 'a><1', 'a^==b', `a=${'>'.repeat(900)}`])(
     'refuses %s, which resembles several operators',
     (text) => {
-      expect(problemOf(text)).toMatch(/[<>=]+ is no operator\. A value that begins with/);
+      expect(problemOf(text)).toMatch(/[<>=]+ isn't an operator\. Write a value that begins with/);
     },
   );
 

@@ -40,21 +40,21 @@ describe('the search box text', () => {
       'a=1 total=>700',
       4,
       14,
-      '=> is no operator. Did you mean >=? Write a value that begins with > in double quotes.',
+      "=> isn't an operator. Did you mean >=? Write a value that begins with > in double quotes.",
     ],
     [
       'total => 700',
       0,
       8,
-      '=> is no operator. Did you mean >=? Write a value that begins with > in double quotes.',
+      "=> isn't an operator. Did you mean >=? Write a value that begins with > in double quotes.",
     ],
     [
       'a==1',
       0,
       4,
-      '== is no operator. Did you mean =? Write a value that begins with = in double quotes.',
+      "== isn't an operator. Did you mean =? Write a value that begins with = in double quotes.",
     ],
-    ['a^=>1', 0, 5, '^=> is no operator. Write a value that begins with > in double quotes.'],
+    ['a^=>1', 0, 5, "^=> isn't an operator. Write a value that begins with > in double quotes."],
     ['"a=b"=1', 0, 7, 'The name a=b contains an operator, so it cannot be searched.'],
   ])('says where and why it cannot read %s', (text, from, to, message) => {
     const part = readSearch(text).find(({ kind }) => kind === 'malformed');

@@ -109,7 +109,7 @@ export interface WaitReason {
  *
  * @example {
  *   "action": "modify",
- *   "text": "skips step charge and goes on with step ship",
+ *   "text": "skips step charge and continues with step ship",
  *   "call": "POST /api/workflow/01hx5v3x9t6k2m4n8p0q/modify",
  *   "body": { "cancel": [3], "start": [{ "stepId": "ship" }], "resume": true }
  * }

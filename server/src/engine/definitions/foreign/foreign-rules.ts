@@ -122,7 +122,7 @@ export const FOREIGN_RULES: readonly ForeignRule[] = [
   {
     pattern: /(?<![.\w])new(?=\s+[A-Za-z_])/g,
     python: () => '',
-    hint: () => 'an object is made without "new"',
+    hint: () => 'objects are created without "new"',
   },
   {
     pattern: /\+\+|--$/g,

@@ -166,7 +166,7 @@ function explainInbox({ endTime, inbox, lastChangeAt }: InstanceFacts): WaitReas
   if (endTime !== null || !inbox.isFull) return null;
   const size = `${inbox.messages} messages, ${(inbox.bytes / 2 ** 20).toFixed(1)} MiB`;
   return wholeReason('scheduled', {
-    text: `its inbox is full (${size}): no message fits until the run has saved the effects of these; events are kept in the store meanwhile, and results are sent again`,
+    text: `its inbox is full (${size}): no message fits until the run has processed these; in the meantime, events are kept in the store, and results are sent again`,
     since: lastChangeAt,
   });
 }

@@ -50,17 +50,17 @@ function skipHint(
   const isCompensating = parent?.state.kind === 'compensating';
   // The steps after a compensation are part of it, and start by themselves.
   if (isCompensating) {
-    const text = `skips step ${id}; the compensation goes on without it`;
+    const text = `skips step ${id}; the compensation continues without it`;
     return { action: 'modify', text, body: { cancel, resume: true } };
   }
   if (nextStepId !== null) {
     const start = [{ stepId: nextStepId, ...surroundingsOf(failed) }];
-    const text = `skips step ${id} and goes on with step ${nextStepId}`;
+    const text = `skips step ${id} and continues with step ${nextStepId}`;
     return { action: 'modify', text, body: { cancel, start, resume: true } };
   }
   const choices = selectNextStep.map(({ stepId }) => stepId);
   const chosen =
-    choices.length === 0 ? '' : `; to go on, start one of ${namesOf(choices)} in the same call`;
+    choices.length === 0 ? '' : `; to continue, start one of ${namesOf(choices)} in the same call`;
   const text = `skips step ${id}, which ends its path${chosen}`;
   return { action: 'modify', text, body: { cancel, resume: true } };
 }
@@ -85,7 +85,7 @@ function reopeningHint(
     .filter((stepId) => definition.steps.has(stepId) && outermost(definition, stepId) === stepId)
     .slice(0, STARTED_MAX);
   if (steps.length === 0) return [];
-  const text = `opens the run again at what was open when it was terminated: ${namesOf(steps)}`;
+  const text = `reopens the run at the steps that were open when it was terminated: ${namesOf(steps)}`;
   return [{ action: 'modify', text, body: { start: startsOf(steps) } }];
 }
 
@@ -104,7 +104,7 @@ function failedStepHint(
   if (!definition.steps.has(stepId)) return [];
   const step = outermost(definition, stepId);
   const around = step === stepId ? '' : `, which contains the failed step ${stepId},`;
-  const text = `opens the run again: runs step ${step}${around} once more, and what follows; data can be corrected in the same call`;
+  const text = `reopens the run and repeats step ${step}${around} and its next steps; the data can be corrected in the same call`;
   return [{ action: 'modify', text, body: { start: startsOf([step]) } }];
 }
 

@@ -155,7 +155,7 @@ async function referenceWarnings(
     const { items } = await store.listInstances({ filter, after: null, limit: 1 });
     const [other] = items;
     if (other === undefined) continue;
-    const message = `The run ${other.id} of '${definitionId}' has the same reference and is open, too`;
+    const message = `The run ${other.id} of '${definitionId}' has the same reference and is also open`;
     return [{ code: 'reference_in_use', message }];
   }
   return [];

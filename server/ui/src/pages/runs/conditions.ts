@@ -45,7 +45,7 @@ export function operatorProblem(operator: Operator, value: string): string | nul
   const written = operator + more;
   const meant = MISTAKEN.get(written);
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  return `${written.slice(0, 10)} is no operator.${hint} Write a value that begins with ${value.charAt(0)} in double quotes.`;
+  return `${written.slice(0, 10)} isn't an operator.${hint} Write a value that begins with ${value.charAt(0)} in double quotes.`;
 }
 
 /** The condition as the API takes it. */
