@@ -49,7 +49,7 @@ function isEmptied({ children, isEnding, state, stopping }: Pointer): boolean {
   return isEnding === true && stopping === undefined && state.kind === 'open' && children === 0;
 }
 
-/** Whether a step in flight has successors: it was stopped by its own condition, and proceeds. */
+/** True if a step in flight has successors: its own condition stopped it, and it proceeds. */
 export function proceedsInFlight(session: Session, pointer: Pointer): boolean {
   return pointer.stopping !== undefined && proceedsOnCancel(session, pointer);
 }

@@ -8,7 +8,7 @@ interface ZoomButtonsProps {
   readonly onZoom: () => void;
 }
 
-/** Above the graph, so that they cover no step. */
+/** Above the graph, so that they don't cover steps. */
 export function ZoomButtons({ onFit, onZoom }: ZoomButtonsProps): ReactNode {
   const { zoomIn, zoomOut } = useReactFlow();
   const zoom = (change: () => Promise<boolean>): void => {

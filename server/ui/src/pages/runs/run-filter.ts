@@ -96,7 +96,7 @@ export function readFilter(search: string): RunFilter {
   return filter.parent === NO_PARENT ? { ...filter, parent: '' } : filter;
 }
 
-/** How many choices of the filter bar are set. The search box shows its conditions itself. */
+/** Number of choices set in the filter bar. The search box shows its own conditions. */
 export function activeCount(filter: RunFilter): number {
   const isState = (name: string): boolean =>
     name === 'status' || name === 'outcome' || (name === 'failed' && filter.failed === ANY_TIME);
