@@ -29,7 +29,7 @@ import { termParts } from './terms.js';
 
 /** Maximum number of instances that one statement removes, with everything that belongs to them. */
 const PURGED_TOGETHER = 50;
-/** Maximum number of step records that one statement removes, so that long histories block nobody. */
+/** Maximum number of step records that one statement removes, so that long histories block no other writer. */
 const PURGED_HISTORY_MAX = 10_000;
 /** Maximum number of wake times that one purge examines, the earliest first. */
 const CHECKED_WAKES_MAX = 1000;
@@ -126,7 +126,7 @@ async function removeTogether(
   return purgeTogether(database, marked);
 }
 
-/** Those that have not changed, with their terms, and whether their histories are too long for one statement. */
+/** Those that haven't changed, with their terms, and whether their histories are too long for one statement. */
 async function readEnded(
   database: Database,
   instances: readonly EndedInstance[],
@@ -154,7 +154,7 @@ async function readEnded(
   return { ended, isLong: (rows[0]?.number('records') ?? 0) > PURGED_HISTORY_MAX };
 }
 
-/** Prevents that anybody opens them again while their records are being removed. Returns those that have not changed. */
+/** Keeps other writers from opening them again while their records are being removed. Returns those that haven't changed. */
 async function markRemovals(
   database: Database,
   ended: readonly EndedRow[],
@@ -201,7 +201,7 @@ const ENDED: Columns<EndedInstance> = {
 };
 
 /**
- * Looks again at what it removes: another node may have purged an instance, and a client may have started it again. An
+ * Reads the rows again before it removes them: another node may have purged an instance, and a client may have started it again. An
  * instance whose tags or index fields have just changed is left for the next purge, because other terms belong to it now.
  */
 async function purgeTogether(database: Database, ended: readonly EndedRow[]): Promise<number> {

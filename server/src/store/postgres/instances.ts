@@ -156,7 +156,7 @@ const FIELDS: Columns<InstanceCommit> = {
   fields: ['text', ({ indexChange = NO_CHANGE }) => indexText(indexChange.after)],
 };
 
-/** Few commits change what is indexed. */
+/** Few commits change index fields. */
 function fieldsPart(
   parameters: Parameters,
   indexed: readonly InstanceCommit[],
@@ -222,7 +222,7 @@ function auditPart(
   };
 }
 
-/** Without the records that the same commit removes: the parts of one statement do not see each other's writes. */
+/** Without the records that the same commit removes: the parts of one statement don't see each other's writes. */
 function lastingSideOf({ id, side, removeActivities, removeSubscriptions }: InstanceCommit) {
   if (removeActivities.length + removeSubscriptions.length === 0) return { id, side };
   const [activities, subscriptions] = [new Set(removeActivities), new Set(removeSubscriptions)];

@@ -34,7 +34,7 @@ const RECORD_TABLES = [
   'disabled_definitions',
 ];
 
-/** @throws Error if the database cannot be reached */
+/** @throws Error if the database can't be reached */
 export async function openPostgresArchive(options: {
   readonly url: string;
   readonly databaseName: string;

@@ -28,7 +28,7 @@ const BUSY_TIMEOUT_MS = 2000;
 const COMPANIONS = ['-wal', '-shm'];
 
 export function openSqliteArchive(file: string): StoreArchive {
-  // A file that does not exist is an empty store; looking at it does not create it.
+  // A file that doesn't exist is an empty store; looking at it doesn't create it.
   let database = existsSync(file) ? openDatabase(file) : null;
   let copy: Database | null = null;
   const close = (): void => {

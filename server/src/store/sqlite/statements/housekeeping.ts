@@ -21,7 +21,7 @@ import type { Database } from '../database.js';
 import { runSteps } from '../shared-operations.js';
 import { removeTerms } from './terms.js';
 
-/** Maximum number of step records removed by one purge, so that long histories do not hold up other operations. */
+/** Maximum number of step records removed by one purge, so that long histories don't hold up other operations. */
 const PURGED_HISTORY_MAX = 10_000;
 
 export function putNode(database: Database, [node]: OperationArguments<'putNode'>): void {

@@ -72,7 +72,7 @@ export function commitInstance(
   return 'committed';
 }
 
-/** A statement of its own: few commits change what is indexed. */
+/** A statement of its own: few commits change index fields. */
 function writeIndex(database: Database, id: string, change: IndexChange): void {
   const text = indexText(change.after);
   database.run(
