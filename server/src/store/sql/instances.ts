@@ -64,11 +64,6 @@ export const HISTORY: RecordColumns<HistoryRecord> = {
 
 export const HISTORY_COLUMNS = columnsOf(HISTORY);
 
-/** The number of ids in one statement. */
-const SUMMARIES_AT_ONCE = 50;
-const SELECT_SUMMARIES = `SELECT ${SUMMARY_NAMES} FROM @instances
-  WHERE id IN (${Array.from({ length: SUMMARIES_AT_ONCE }, () => '?').join(', ')})`;
-
 const CLAIM: RecordColumns<InstanceClaim> = {
   id: 'text',
   owner: 'text?',
@@ -83,18 +78,6 @@ const CLAIM: RecordColumns<InstanceClaim> = {
 export const CLAIM_NAMES = Object.keys(CLAIM);
 
 export const INSTANCE_OPERATIONS = {
-  *getSummaries([ids]) {
-    const summaries: InstanceSummary[] = [];
-    for (let from = 0; from < ids.length; from += SUMMARIES_AT_ONCE) {
-      const some = ids.slice(from, from + SUMMARIES_AT_ONCE);
-      // One text for any number of ids, so that databases keep one statement.
-      const unused = Array.from({ length: SUMMARIES_AT_ONCE - some.length }, () => null);
-      const rows = yield* select(SELECT_SUMMARIES, ...some, ...unused);
-      summaries.push(...rows.map(summaryOf));
-    }
-    return summaries;
-  },
-
   *setCrashes([id, epoch, crashes]) {
     const text = 'UPDATE @instances SET crashes = ? WHERE id = ? AND epoch = ?';
     return (yield* change(text, crashes, id, epoch)) > 0;
