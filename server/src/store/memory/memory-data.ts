@@ -16,7 +16,7 @@ import type { TriggerRecord } from '../records/triggers.js';
 
 export interface StoredActivity {
   readonly record: ActivityRecord;
-  /** Skipped because its instance was not Runnable; resuming the instance makes it available again. */
+  /** Skipped because its instance wasn't Runnable; resuming the instance makes it available again. */
   readonly deferred: boolean;
   readonly result: ActivityResult | null;
   readonly doneAt: number | null;

@@ -1,4 +1,4 @@
-/** Messages to instances: appended to the inbox once, as long as the instance has not ended and the inbox is not full. */
+/** Messages to instances: appended to the inbox once, as long as the instance hasn't ended and the inbox isn't full. */
 import {
   INBOX_BYTES_MAX,
   inboxBytes,

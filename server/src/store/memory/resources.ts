@@ -1,4 +1,4 @@
-/** Resources: what people have set up, and notes that expire. */
+/** Resources: webhooks, API keys and other settings, and records that expire. */
 import type { OperationArguments } from '../store-operations.js';
 import type { ResourceKind, ResourceRecord } from '../records/resources.js';
 import { compareText } from '../text-order.js';

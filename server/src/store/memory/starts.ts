@@ -1,4 +1,4 @@
-/** Starts of instances: what they are refused for, and what they keep. */
+/** Inserts new instances: when a start is rejected, and what is stored with it. */
 import { isBeingRemoved } from '../records/housekeeping.js';
 import {
   TERMINATED_PER_INSERT,

@@ -115,8 +115,8 @@ export async function withdrawActivities(
 }
 
 /**
- * Also settles items whose instance has ended or been removed: the commit that ends an instance does not look for them,
- * because there are hardly ever any.
+ * Also settles items whose instance has ended or been removed: the commit that ends an instance doesn't look for them,
+ * because there are almost never any.
  */
 export async function findUnsettledActivities(
   { activities, instances, lazyWrites }: MongoContext,

@@ -77,7 +77,7 @@ function isExpected(
 }
 
 /**
- * If this fails, the item may be claimed although nobody knows it, so it is released as soon as the database responds.
+ * If this fails, the item may be claimed although no worker knows it, so it is released as soon as the database responds.
  */
 async function tryCandidate(
   context: MongoContext,
@@ -137,7 +137,7 @@ function take(
   );
 }
 
-/** Undoes `take`: the previous holder of the item holds it again. An item that was withdrawn meanwhile is not deferred. */
+/** Undoes `take`: the previous holder of the item holds it again. An item that was withdrawn in between isn't deferred. */
 async function putBack(
   { activities }: MongoContext,
   { claim }: ClaimRequest,

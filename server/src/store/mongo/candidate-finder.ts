@@ -1,7 +1,7 @@
 /**
  * Finds queue items for callers of this process that want one at the same time.
  *
- * They share one query and get different items of it, so that they do not race each other. A caller that arrives during a
+ * They share one query and get different items of it, so that they don't race each other. A caller that arrives during a
  * query waits for the next one: the item that it gets was in the queue after its call.
  */
 import type { Collections } from './collections.js';
@@ -25,7 +25,7 @@ export interface CandidateRequest {
   readonly now: number;
   readonly passedOver: ReadonlySet<string>;
   /**
-   * Another process was faster before: take any of the oldest items, so that the processes do not all try the same one
+   * Another process was faster before: take any of the oldest items, so that the processes don't all try the same one
    * again.
    */
   readonly contended: boolean;

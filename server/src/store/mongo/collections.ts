@@ -2,7 +2,7 @@
  * The collections and indexes of the database; documents.ts has their documents.
  *
  * They only use features of every server that speaks MongoDB's protocol: string `_id`s and plain indexes. There is no
- * unique index except `_id`, and no TTL index; a partial index is replaced by a full one if the server does not support
+ * unique index except `_id`, and no TTL index; a partial index is replaced by a full one if the server doesn't support
  * it.
  */
 import { MongoServerError, type Collection, type Db } from 'mongodb';

@@ -1,5 +1,5 @@
 /**
- * Which definitions are disabled (rule S9). An insert into another collection cannot depend on it, so each process knows it
+ * Which definitions are disabled (rule S9). An insert into another collection can't depend on it, so each process knows it
  * by leases: what a process read at most LEASE_MS ago still counts, and disabling takes that long to be answered.
  *
  * An insert that began before the answer may still happen. Whatever begins after it reads the new state.
@@ -11,7 +11,7 @@ import { encodeText } from '../text-codec.js';
 import type { DisabledDocument } from './documents.js';
 
 const LEASE_MS = 1000;
-/** Timers of different machines do not run at exactly the same speed. */
+/** Timers of different machines don't run at exactly the same speed. */
 const MARGIN_MS = 50;
 const KNOWN_MAX = 10_000;
 
@@ -30,11 +30,11 @@ export class DisabledDefinitions {
     this.#collection = collection;
   }
 
-  /** True: at some time during this call, the definition was disabled; false: it was not. */
+  /** True: at some time during this call, the definition was disabled; false: it wasn't. */
   async has(definitionId: string): Promise<boolean> {
     const calledAt = performance.now();
     let known = this.#known.get(definitionId);
-    // Enabling is not delayed, so a definition that was disabled is always read again.
+    // Enabling isn't delayed, so a definition that was disabled is always read again.
     if (known === undefined || known.isDisabled || calledAt - known.at > LEASE_MS) {
       known = await this.#readSince(definitionId, calledAt);
     } else if (calledAt - known.at > LEASE_MS / 2) {

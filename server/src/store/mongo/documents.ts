@@ -81,7 +81,7 @@ export interface InstanceDocument {
   readonly openChangedAt?: number;
   /** Absent if there is no error. */
   readonly errorAt?: number;
-  /** Absent if the instance is not failed. */
+  /** Absent if the instance isn't failed. */
   /** Absent if the error was the first of its cause; see failing-since.ts. */
   readonly failingSince?: number;
   readonly failingErrorAt?: number;
@@ -92,7 +92,7 @@ export interface InstanceDocument {
   readonly epoch: number;
   readonly inSeq: number;
   readonly inbox: readonly InboxEntry[];
-  /** Sum of `messageBytes`. Absent in documents of earlier versions of the server that nobody has changed since. */
+  /** Sum of `messageBytes`. Absent in documents of earlier versions of the server that are unchanged since. */
   readonly inboxBytes?: number;
   readonly revision: number;
   /** Absent if nothing is in progress. */

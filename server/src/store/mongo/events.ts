@@ -175,7 +175,7 @@ function markOf({ deliveredTo, id, takenBy }: EventDelivery): AnyBulkWriteOperat
   return { updateOne: { filter, update } };
 }
 
-/** Whether an instance that subscribed at the moment of the insert has not received the event. */
+/** Whether an instance that subscribed at the moment of the insert hasn't received the event. */
 async function hasMissedSome(
   { events, subscriptions }: MongoContext,
   { deliveredTo, id, isConfirmed, takenBy }: EventDelivery,

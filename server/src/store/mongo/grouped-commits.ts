@@ -2,7 +2,7 @@
  * Compare-and-sets of instances that are requested at the same time share one `update` command.
  *
  * The server reports only how many of the updates matched. If all did, everyone has won. Otherwise the instances are read:
- * every update of a group also writes the id of its attempt, which shows who won. Only if somebody else has committed the
+ * every update of a group also writes the id of its attempt, which shows who won. Only if another writer has committed the
  * instance since is the outcome unknown, as after a lost answer (rule S5).
  */
 import {
@@ -52,7 +52,7 @@ export class GroupedCommits {
     });
   }
 
-  /** Also increments the revision. False: the instance has changed, or does not exist. */
+  /** Also increments the revision. False: the instance has changed, or doesn't exist. */
   async commit(update: GuardedUpdate): Promise<boolean> {
     return resultOf(await this.#groups.submit(update));
   }
@@ -66,7 +66,7 @@ export class GroupedCommits {
       );
       return [{ result: matchedCount > 0 }];
     }
-    // A server that executes a command in one transaction locks the documents in this order: two groups cannot deadlock.
+    // A server that executes a command in one transaction locks the documents in this order: two groups can't deadlock.
     const sorted = group.toSorted((left, right) => (left._id < right._id ? -1 : 1));
     const { matchedCount, failures } = await this.#updateAll(sorted);
     if (matchedCount === group.length) return group.map(() => ({ result: true }));
@@ -92,7 +92,7 @@ export class GroupedCommits {
       const { matchedCount } = await this.#instances.bulkWrite(operations, { ordered: false });
       return { matchedCount, failures: new Map() };
     } catch (error) {
-      // Some failed, so the number does not matter.
+      // Some failed, so the number doesn't matter.
       return { matchedCount: 0, failures: writeFailuresIn(groupErrorOf(error)) };
     }
   }
@@ -124,7 +124,7 @@ function outcomeOf(
 ): GroupedOutcome<boolean> {
   if (found === undefined) return { result: false };
   if (found.attemptId === update.attemptId) return { result: true };
-  // Whoever made this one commit was somebody else; of two, the first may have been this one.
+  // A single commit was made by another writer; of two, the first may have been this one.
   if (found.revision <= update.revision + 1) return { result: false };
   return {
     error: new StoreUnavailableError(`The commit of ${update._id} was overtaken by another`),

@@ -39,7 +39,7 @@ export class GroupedInserts<Item extends { readonly _id: string }> {
     });
   }
 
-  /** Inserts the documents that do not exist yet, and leaves the others unchanged. */
+  /** Inserts the documents that don't exist yet, and leaves the others unchanged. */
   async insert(documents: readonly Item[]): Promise<Duplicates> {
     return resultOf(await this.#groups.submit(documents));
   }

@@ -179,7 +179,7 @@ export async function findExpiredInstances(
 
 /**
  * The side records go before the instance: if this is interrupted, the next purge finds it again. Before that, the instance is
- * marked, so that nobody can open it again.
+ * marked, so that no writer can open it again.
  */
 export async function removeInstances(
   context: MongoContext,
@@ -229,7 +229,7 @@ async function removeOldest<Item extends { readonly _id: string }>(
     .limit(limit)
     .toArray();
   if (found.length === 0) return 0;
-  // The driver's filter types do not work with a type parameter; every Item has an `_id` of this type.
+  // The driver's filter types don't work with a type parameter; every Item has an `_id` of this type.
   const chosen = { _id: { $in: found.map(({ _id }) => _id) } } as Filter<Item>;
   return (await collection.deleteMany(chosen)).deletedCount;
 }

@@ -34,7 +34,7 @@ export async function withInput(
   return { ...document, inputId };
 }
 
-/** The instance was not inserted. */
+/** The instance wasn't inserted. */
 export async function takeBackInput(
   { inputs }: InputContext,
   { inputId }: InstanceDocument,

@@ -68,8 +68,8 @@ type ChangeFields = Pick<
 >;
 
 /**
- * The fields by which instances are found that failed, have a certain outcome, do not advance, or have an effect in
- * progress. They are absent where they do not apply, so that a partial index holds only the few instances that somebody
+ * The fields by which instances are found that failed, have a certain outcome, don't advance, or have an effect in
+ * progress. They are absent where they don't apply, so that a partial index holds only the few instances that somebody
  * may look for.
  */
 export function changeFieldsOf({

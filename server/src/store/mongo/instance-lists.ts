@@ -22,7 +22,7 @@ import { filterOf } from './term-fields.js';
 
 type InstanceCondition = Filter<InstanceDocument>;
 
-/** Lists do not need them, and they may be long. */
+/** Lists don't need them, and they may be long. */
 export const WITHOUT_LONG_FIELDS = { state: 0, inbox: 0, audit: 0, input: 0 } as const;
 
 export async function listInstances(
@@ -99,7 +99,7 @@ async function countOn(
 
 interface ListPath extends SearchPath {
   readonly conditions: readonly InstanceCondition[];
-  /** Those that bound what is read to count its entries. */
+  /** Those that bound the scan that counts its entries. */
   readonly counted: readonly InstanceCondition[];
 }
 
@@ -141,7 +141,7 @@ function pathsOf(filter: InstanceFilter): readonly ListPath[] {
         covers: condition.operator === '!=' ? null : condition,
         isOrdered: isEqual && isInOrder,
         conditions: withStart,
-        // In a range, the start follows the value: it would not bound what is read.
+        // In a range, the index sorts by value first, so a bound on the start time wouldn't shorten the scan.
         counted: isEqual ? withStart : [filterOf(condition)],
       };
     },

@@ -18,7 +18,7 @@ import { decodeOptional, packText, unpackText } from './packed-text.js';
 import { attemptOf, insertSideRecords, removeActivities, takeBack } from './side-records.js';
 import { valueFieldsOf } from './term-fields.js';
 
-/** Running an instance does not need its audit and its input. */
+/** Running an instance doesn't need its audit and its input. */
 export const WITHOUT_KEPT = { audit: 0, input: 0 } as const;
 
 /** Reads no more than `max` entries of the index. */
@@ -206,7 +206,7 @@ async function findClaims(
     crashes,
     schemaVersion,
     underWay: underWay ?? false,
-    // Earlier versions of the server did not record the change.
+    // Earlier versions of the server didn't record the change.
     lastChangeAt: times.lastChangeAt ?? times.startTime,
   }));
 }

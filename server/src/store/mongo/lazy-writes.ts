@@ -1,15 +1,15 @@
 /**
- * Writes that nobody waits for: they are collected and sent together a little later.
+ * Writes without a waiting caller: they are collected and sent together a little later.
  *
  * Each is idempotent, and none is needed for correctness: a write lost in a crash leaves a record that a sweep finds
- * again or that is removed with its instance. Writes that cannot be sent are kept for the next time, up to a limit.
+ * again or that is removed with its instance. Writes that can't be sent are kept for the next time, up to a limit.
  */
 import type { Collections } from './collections.js';
 
 const FLUSH_INTERVAL_MS = 100;
 const KEPT_MAX = 10_000;
 
-/** A claim that nobody knows about, because its response was lost. */
+/** A claim that no worker knows about, because its response was lost. */
 export interface LostClaim {
   /** As stored. */
   readonly activityId: string;
@@ -71,7 +71,7 @@ export class LazyWrites {
   #flushSoon(): void {
     if (this.#isStopped || this.#timer !== null || this.#isEmpty()) return;
     this.#timer = setTimeout(() => void this.#flush(), FLUSH_INTERVAL_MS);
-    // Waiting writes do not keep the process alive; `stop` sends them.
+    // Waiting writes don't keep the process alive; `stop` sends them.
     this.#timer.unref();
   }
 

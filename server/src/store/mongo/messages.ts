@@ -31,7 +31,7 @@ type Posted = Pick<InstanceDocument, '_id' | 'inSeq' | 'epoch' | 'owner'> & {
 /**
  * Several messages are two commands, however many there are: the updates, then a look at the instances. If every update
  * found its instance, the messages of those that still live are posted, although a commit may have taken them in since.
- * Otherwise, some instance has ended, has the message already or is full: a message that its inbox does not hold is posted
+ * Otherwise, some instance has ended, has the message already or is full: a message that its inbox doesn't hold is posted
  * again, by itself.
  */
 export async function postMessages(
@@ -76,7 +76,7 @@ function byInstance(left: Message, right: Message): number {
   return encodeText(left.instanceId) < encodeText(right.instanceId) ? -1 : 1;
 }
 
-/** One command; others only for an instance that did not take the message: it has it already, is full, or has ended. */
+/** One command; others only for an instance that didn't take the message: it has it already, is full, or has ended. */
 export async function postMessage(
   { instances }: Pick<MongoContext, 'instances'>,
   message: Message,
@@ -128,7 +128,7 @@ function appending({ audit, instanceId, message, toFullInbox }: Message) {
       _id: encodeText(instanceId),
       status: { $in: [...LIVE] },
       'inbox.id': { $ne: id },
-      // Also matches a document that does not have the field yet.
+      // Also matches a document that doesn't have the field yet.
       ...(toFullInbox !== true && { inboxBytes: { $not: { $gte: INBOX_BYTES_MAX } } }),
     },
     update: {
@@ -159,7 +159,7 @@ function overflowing({ audit, instanceId, message }: Message): Change {
 
 /**
  * For a full inbox with the overflow message, but without this one. The message is dropped, so the inbox must really be as
- * it was found: a read of a former primary would not show that, and a write that changes nothing does.
+ * it was found: a read of a former primary wouldn't show that, and a write that changes nothing does.
  */
 function lacking({ audit, instanceId, message }: Message): Change {
   return {

@@ -13,7 +13,7 @@ import { StoreRefusedError, StoreUnavailableError } from '../store.js';
 export const DUPLICATE_KEY = 11000;
 
 /**
- * Server errors that do not concern the statement: the server is stopping, stepping down, interrupted or out of space,
+ * Server errors that don't concern the statement: the server is stopping, stepping down, interrupted or out of space,
  * or rejects the login. https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml
  */
 const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
@@ -60,7 +60,7 @@ export function throwUnlessDuplicates(error: unknown): void {
 
 /**
  * The error of a group of writes: unavailable if its outcome is unknown. Any other error means that the server refused the
- * command, or the driver did not send it, so its writes may be repeated one by one.
+ * command, or the driver didn't send it, so its writes may be repeated one by one.
  */
 export function groupErrorOf(error: unknown): Error {
   if (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined) {
@@ -90,7 +90,7 @@ export function storeErrorOf(error: unknown): Error {
 
 function isRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // The document does not fit into the buffer of the driver.
+  // The document doesn't fit into the buffer of the driver.
   if (error instanceof RangeError) return true;
   if (!(error instanceof MongoError)) return false;
   const isKnown = typeof error.code === 'number' && REFUSAL_CODES.has(error.code);
@@ -125,7 +125,7 @@ function isUnavailable(error: MongoError): boolean {
   return CLIENT_ERRORS.has(error.name);
 }
 
-/** The driver closed a connection or had none left. Some of these classes are not exported. */
+/** The driver closed a connection or had none left. Some of these classes aren't exported. */
 const CLIENT_ERRORS: ReadonlySet<string> = new Set([
   'MongoTopologyClosedError',
   'MongoNotConnectedError',

@@ -6,7 +6,7 @@
  * Invariants besides the contract's S1 to S7, and SR1 to SR4 of side-records.ts:
  *  MO1 Only operations that are atomic on a single document decide anything: filtered updates, and inserts by `_id`. No
  *      transactions, change streams, TTL indexes, update pipelines, positional operators. Ids are created here, as strings.
- *  MO2 Writes are acknowledged by a majority. An operation that does not end in time fails as unavailable (rule S5) and may
+ *  MO2 Writes are acknowledged by a majority. An operation that doesn't end in time fails as unavailable (rule S5) and may
  *      still take effect later. A claim that succeeds too late for its caller is released.
  */
 import { MongoClient, type MongoClientOptions } from 'mongodb';
@@ -131,7 +131,7 @@ class MongoConnection {
     // Nothing depends on the lazy writes, so a database that hangs must not delay the end of the process.
     const sent = withinTime(context.lazyWrites.stop(), this.#operationTimeoutMs);
     await sent.catch(() => undefined);
-    // The driver first ends its sessions on the server; if the server does not respond, closing ends on its own after a
+    // The driver first ends its sessions on the server; if the server doesn't respond, closing ends on its own after a
     // while.
     await withinTime(client.close(), CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
@@ -156,7 +156,7 @@ class MongoConnection {
     const { onServerTime } = this.#options;
     if (onServerTime === undefined) return;
     const askedAt = performance.now();
-    // If the server does not report its time, every node uses its own clock.
+    // If the server doesn't report its time, every node uses its own clock.
     const answer = await client
       .db('admin')
       .command({ hello: 1 })

@@ -49,7 +49,7 @@ export async function removeNotification(
   return deletedCount > 0;
 }
 
-/** A delivery that is inserted while its notification is removed may stay; nobody claims it. */
+/** A delivery that is inserted while its notification is removed may stay; no node claims it. */
 export async function insertDeliveries(
   { deliveries, notifications }: MongoContext,
   [records]: OperationArguments<'insertDeliveries'>,

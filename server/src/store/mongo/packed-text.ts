@@ -33,7 +33,7 @@ export function packedLength(packed: PackedText): number {
 }
 
 /**
- * The text, or an empty one if the stored value was not packed here. The reader of the text then reports the problem,
+ * The text, or an empty one if the stored value wasn't packed here. The reader of the text then reports the problem,
  * in a place where it affects only this document.
  */
 export function unpackText(packed: PackedText): string {

@@ -8,9 +8,9 @@
  *  RC1 A start takes effect when it replaces the claim that it has read, by compare-and-set on its token. Of several that
  *      have read the same claim, one succeeds; the others begin again.
  *  RC2 The claim contains the new instance until it is inserted. So whoever reads the claim can insert the instance in
- *      place of a process that died, and nobody decides without it.
+ *      place of a process that died, and no start decides without it.
  *  RC3 A claim may be removed when it contains nothing and its instance is gone: then it says no more than a missing one. While the
- *      instance is kept, a start that has read no claim, and was slow, must fail to make one: it has not seen the instance.
+ *      instance is kept, a start that has read no claim, and was slow, must fail to make one: it hasn't seen the instance.
  */
 import { randomUUID } from 'node:crypto';
 import type { InstanceDocument, ReferenceClaimDocument } from './documents.js';
@@ -19,7 +19,7 @@ import { isDuplicateKey } from './mongo-errors.js';
 
 type ClaimContext = Pick<MongoContext, 'instances' | 'referenceClaims'>;
 
-/** Returns the token to replace; null if nobody has claimed the reference. */
+/** Returns the token to replace; null if the reference is unclaimed. */
 export async function readClaim(context: ClaimContext, key: string): Promise<string | null> {
   const claim = await context.referenceClaims.findOne({ _id: key });
   if (claim === null) return null;
@@ -106,7 +106,7 @@ export async function removeOldClaims(
     .sort({ at: 1 })
     .limit(limit)
     .toArray();
-  // Claims of the same millisecond that did not fit come with a later sweep, when some before them are gone.
+  // Claims of the same millisecond that didn't fit come with a later sweep, when some before them are gone.
   position.after = old.length < limit ? null : (old.at(-1)?.at ?? null);
   if (old.length === 0) return;
   const ids = old.map(({ instanceId }) => instanceId);

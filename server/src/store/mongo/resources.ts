@@ -1,4 +1,4 @@
-/** Resources: what people have set up, and notes that expire. */
+/** Resources: webhooks, API keys and other settings, and records that expire. */
 import type { OperationArguments } from '../store-operations.js';
 import type { ResourceKind, ResourceRecord } from '../records/resources.js';
 import { decodeText, encodeText } from '../text-codec.js';
@@ -41,7 +41,7 @@ export async function purgeResources(
   { resources }: MongoContext,
   [expiredBefore, limit]: OperationArguments<'purgeResources'>,
 ): Promise<number> {
-  // Numbers only: a comparison does not match a resource that never expires.
+  // Numbers only: a comparison doesn't match a resource that never expires.
   const expired = resources.find({ expiresAt: { $lt: expiredBefore } }).sort({ expiresAt: 1 });
   const ids = (await expired.limit(limit).project<{ _id: string }>({ _id: 1 }).toArray()).map(
     ({ _id }) => _id,

@@ -1,11 +1,11 @@
 /**
- * Side records cannot change atomically with their instance. They are inserted before the instance is written (rule
+ * Side records can't change atomically with their instance. They are inserted before the instance is written (rule
  * S4), so a pass that loses its commit leaves some behind.
  *
  * Invariants:
  *  SR1 Records that a lost commit inserted are withdrawn, unless a worker has claimed an activity in the meantime.
  *  SR2 If the process died in between, the pass runs again and may give the same id to something else. So a commit replaces
- *      what an earlier pass left under its ids: records with a lower epoch, or with the same epoch and an inSeq that is not
+ *      what an earlier pass left under its ids: records with a lower epoch, or with the same epoch and an inSeq that isn't
  *      higher. A node that lost the instance has a lower epoch and replaces nothing.
  *  SR3 An activity with the same content is left unchanged: a worker may already be working on it.
  *  SR4 An existing record may be withdrawn at any moment by the commit that lost. So a replacement is one write that
@@ -38,7 +38,7 @@ export interface Attempt extends Provenance {
   readonly replaces: boolean;
 }
 
-/** The records that were inserted and did not exist before, by `_id`. */
+/** The records that were inserted and didn't exist before, by `_id`. */
 export interface InsertedSideRecords {
   readonly attemptId: string;
   readonly history: readonly string[];
@@ -104,7 +104,7 @@ export async function takeBack(
   await takeBackClaims(context, side.activities);
 }
 
-/** Releases items that were inserted as claimed: the polls that they were for will not get them. */
+/** Releases items that were inserted as claimed: the polls that they were for won't get them. */
 export async function takeBackClaims(
   { activities }: MongoContext,
   items: readonly NewActivityRecord[],
@@ -183,7 +183,7 @@ function replaceOtherContent(
       { _id, order: { $lte: order }, contentHash: { $ne: contentHash } },
       { $set: { ...rest, order, attemptId, contentHash } },
     ),
-    // From now on, a lost commit of the earlier pass does not withdraw it.
+    // From now on, a lost commit of the earlier pass doesn't withdraw it.
     upsert(
       { _id, order: { $lte: order }, contentHash },
       { $set: { order, attemptId }, $setOnInsert: rest },
@@ -191,7 +191,7 @@ function replaceOtherContent(
   ];
 }
 
-/** For an item that is inserted as claimed: the claim also applies to an existing item that nobody holds. */
+/** For an item that is inserted as claimed: the claim also applies to an existing item without a holder. */
 function claimWaiting(item: ActivityDocument): readonly AnyBulkWriteOperation<ActivityDocument>[] {
   const { _id, contentHash, availableAt, tokenHash, workerId } = item;
   if (tokenHash === null) return [];
@@ -221,7 +221,7 @@ function update<Item extends { readonly _id: string }>(
   return { updateOne: { filter, update: change } };
 }
 
-/** If the record does not exist (or no longer does), the update inserts it; its `_id` is in the filter. */
+/** If the record doesn't exist (or no longer does), the update inserts it; its `_id` is in the filter. */
 function upsert<Item extends { readonly _id: string }>(
   filter: object,
   change: object,

@@ -1,4 +1,4 @@
-/** Starts of instances: what they are refused for, and what they keep. */
+/** Inserts new instances: when a start is rejected, and what is stored with it. */
 import type { Filter, FindCursor } from 'mongodb';
 import { joinedStartOf, recordIn, type JoinedStart } from '../joined-starts.js';
 import {
@@ -184,7 +184,7 @@ async function refusedNow(
     .limit(1)
     .toArray();
   if (newest === undefined) return null;
-  // The same start was repeated on another node, and has inserted the instance meanwhile.
+  // The same start was repeated on another node, and has inserted the instance in between.
   if (newest._id === encodeText(id)) return existing(context, record);
   if (conflict.action === 'refuse') return { outcome: 'in-use', record: summaryOf(newest) };
   const joined = instanceOf(newest);
@@ -193,7 +193,7 @@ async function refusedNow(
   return earlier ?? { outcome: 'joined', record: joined };
 }
 
-/** Returns what another start with the same key has done meanwhile, if it was faster. */
+/** Returns the result of another start with the same key, if it was faster. */
 async function insertJoinedStart(
   context: MongoContext,
   start: JoinedStart,
@@ -238,7 +238,7 @@ async function terminateOpen(
   return others.length > TERMINATED_PER_INSERT;
 }
 
-/** Null: it has ended meanwhile. */
+/** Null: it has ended in between. */
 async function terminate(
   { instances }: MongoContext,
   _id: string,

@@ -1,4 +1,4 @@
-/** Collections whose queries the database ends after a while: a search that nobody waits for any more does not go on. */
+/** Collections whose queries the database ends after a while: an abandoned search doesn't go on. */
 import type {
   AggregateOptions,
   Collection,

@@ -41,7 +41,7 @@ export async function findDueTriggers(
   { triggers }: MongoContext,
   [dueBefore, limit]: OperationArguments<'findDueTriggers'>,
 ): Promise<readonly TriggerRecord[]> {
-  // Numbers only: a comparison does not match a trigger without a time.
+  // Numbers only: a comparison doesn't match a trigger without a time.
   const found = triggers.find({ dueAt: { $lte: dueBefore } });
   return (await found.sort({ dueAt: 1, _id: 1 }).limit(limit).toArray()).map(triggerOf);
 }

@@ -62,7 +62,7 @@ export async function withdrawActivities(
 
 /**
  * Items of instances that have ended or been removed in the meantime are settled here. The commit that ended the instance
- * does not look for them, because there are hardly ever any.
+ * doesn't look for them, because there are almost never any.
  */
 export async function findUnsettledActivities(
   { database }: PostgresContext,
@@ -128,7 +128,7 @@ const LOCKED_ITEMS = `item AS MATERIALIZED (
    ORDER BY a.id FOR UPDATE OF a
 )`;
 
-/** The messages that their instances do not have yet. Each fits unless earlier ones have filled the inbox (rule S8). */
+/** The messages that their instances don't have yet. Each fits unless earlier ones have filled the inbox (rule S8). */
 const FRESH = `lacked AS MATERIALIZED (
   SELECT item.instance_id, g.position, g.message_id, g.body, g.bytes, g.audit, NOT locked.has_overflowed AS is_first,
          locked.inbox_bytes + sum(g.bytes) OVER (PARTITION BY item.instance_id ORDER BY g.position) - g.bytes

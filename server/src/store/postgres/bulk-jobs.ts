@@ -1,4 +1,4 @@
-/** Bulk jobs: what PostgreSQL does in one statement or transaction, and SQLite in several statements. */
+/** Bulk jobs: operations that take one statement or transaction here, and several statements on SQLite. */
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { BULK_IDS_COLUMNS, BULK_JOB_COLUMNS, BULK_JOB_OPERATIONS } from '../sql/bulk-jobs.js';
 import { encodeTextWithoutNul } from '../text-codec.js';

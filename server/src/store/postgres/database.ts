@@ -10,7 +10,7 @@
  *      until its time limit, because the lock timeout is shorter than the server's `deadlock_timeout`: it is repeated once,
  *      if that can end in time. A group is repeated by its GroupCommit instead (GC2).
  *  PG4 A statement that is used often is prepared by name, which saves most of its planning. If a pooler loses the name, it
- *      was not executed: it is repeated without one, and no statement is prepared any more.
+ *      wasn't executed: it is repeated without one, and no statement is prepared any more.
  *  PG8 No statement waits for a lock longer than its caller waits for the statement, with and without a pooler.
  *  PG9 A statement that changes the rows which a subquery with a LIMIT finds names them by `= ANY (ARRAY(...))`. This
  *      executes the subquery once. With `IN`, a server with old statistics executes it again for each row.
@@ -60,7 +60,7 @@ interface StatementResult {
   readonly count: number;
 }
 
-/** After it has waited for a lock, a statement sees what the others have committed. */
+/** After it has waited for a lock, a statement sees the others' commits. */
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 
 const ATTEMPTS_MAX = 5;
@@ -207,7 +207,7 @@ export class Database implements Statements {
     const { onStatement, outage, timeoutMs } = this.#options;
     onStatement?.(text, values);
     try {
-      // The driver reads query_timeout, although its types do not contain it.
+      // The driver reads query_timeout, although its types don't contain it.
       const sent = this.#texts.use(text, mayPrepare);
       const query = { ...sent, values: [...values], query_timeout: timeoutMs };
       const result = await client.query<Readonly<Record<string, unknown>>>(query);
@@ -230,7 +230,7 @@ export class Database implements Statements {
     }
   }
 
-  /** Notes that the server cannot be reached, if that is what the error says. */
+  /** Notes that the server can't be reached, if the error says so. */
   #noted(error: unknown, client: PoolClient | null): Error {
     // Both functions have looked whether it is an error.
     if (isConflict(error)) return error as Error;
@@ -267,7 +267,7 @@ export class Database implements Statements {
         }
         if (attempt === ATTEMPTS_MAX) throw storeErrorOf(error);
       }
-      // Two that met once do not meet again at the same moment.
+      // Two that met once don't meet again at the same moment.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_MS_MAX * attempt));
     }
   }

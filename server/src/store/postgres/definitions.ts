@@ -1,5 +1,5 @@
 /**
- * Definitions and custom steps: what PostgreSQL does in another way than SQLite.
+ * Definitions and custom steps: the operations that differ from SQLite's.
  *
  * A writer uses the version after the latest one that it sees, and tries the next one if another writer was faster. No lock
  * is held longer than one statement.
@@ -129,7 +129,7 @@ function newestOfEach({
   readonly key: string;
   readonly columns: string;
   readonly after: string | null;
-  /** Columns that are not in the table. */
+  /** Columns that aren't in the table. */
   readonly more?: string;
 }): string {
   return `SELECT newest.*${more} FROM (

@@ -7,13 +7,17 @@ import {
   REMOVED_FIELDS,
   removalRevision,
   type EndedInstance,
-  type ExpiryLimits,
   type PurgeRequest,
   type StoreStatistics,
 } from '../records/housekeeping.js';
 import type { InstanceRecord, InstanceStatus } from '../records/instances.js';
 import type { Columns } from '../sql/columns.js';
-import { purgeRows, NODE_COLUMNS, REPLACE_NODE } from '../sql/housekeeping.js';
+import {
+  purgeRows,
+  NODE_COLUMNS,
+  REPLACE_NODE,
+  HOUSEKEEPING_OPERATIONS,
+} from '../sql/housekeeping.js';
 import { insert } from '../sql/statements.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
@@ -25,7 +29,7 @@ import { termParts } from './terms.js';
 
 /** Maximum number of instances that one statement removes, with everything that belongs to them. */
 const PURGED_TOGETHER = 50;
-/** Maximum number of step records that one statement removes, so that long histories block nobody. */
+/** Maximum number of step records that one statement removes, so that long histories block no other writer. */
 const PURGED_HISTORY_MAX = 10_000;
 /** Maximum number of wake times that one purge examines, the earliest first. */
 const CHECKED_WAKES_MAX = 1000;
@@ -77,13 +81,6 @@ export async function statistics({ database }: PostgresContext): Promise<StoreSt
   };
 }
 
-export async function findExpiredInstances(
-  { database }: PostgresContext,
-  [limits, limit]: OperationArguments<'findExpiredInstances'>,
-): Promise<readonly EndedInstance[]> {
-  return findExpired(database, limits, limit);
-}
-
 export async function removeInstances(
   { database }: PostgresContext,
   [instances]: OperationArguments<'removeInstances'>,
@@ -99,7 +96,10 @@ async function purgeInstances(database: Database, request: PurgeRequest): Promis
   let purged = 0;
   while (purged < request.limit) {
     const wanted = Math.min(PURGED_TOGETHER, request.limit - purged);
-    const expired = await findExpired(database, request, wanted);
+    const expired = await runSteps(
+      database,
+      HOUSEKEEPING_OPERATIONS.findExpiredInstances([request, wanted]),
+    );
     if (expired.length === 0) break;
     const removed = await removeTogether(database, expired);
     purged += removed;
@@ -107,37 +107,6 @@ async function purgeInstances(database: Database, request: PurgeRequest): Promis
     if (removed === 0 || expired.length < wanted) break;
   }
   return purged;
-}
-
-async function findExpired(
-  database: Database,
-  limits: ExpiryLimits,
-  limit: number,
-): Promise<readonly EndedInstance[]> {
-  const { ownRetentionBefore = 0, untoldOwnRetentionBefore = 0 } = limits;
-  const rows = await database.query(
-    `(SELECT id, in_seq, revision FROM @instances
-       WHERE end_time < $1::bigint AND end_time IS NOT NULL AND retention_ms IS NULL
-         AND status IN ('Complete', 'Terminated') AND (wake_at IS NULL OR end_time < $2::bigint)
-       ORDER BY end_time, id LIMIT $3::bigint)
-     UNION ALL
-     (SELECT id, in_seq, revision FROM @instances
-       WHERE (end_time + retention_ms) < $4::bigint AND retention_ms IS NOT NULL AND end_time IS NOT NULL
-         AND status IN ('Complete', 'Terminated') AND (wake_at IS NULL OR (end_time + retention_ms) < $5::bigint)
-       ORDER BY (end_time + retention_ms), id LIMIT $3::bigint)`,
-    [
-      limits.instancesEndedBefore,
-      limits.untoldEndedBefore,
-      limit,
-      ownRetentionBefore,
-      untoldOwnRetentionBefore,
-    ],
-  );
-  return rows.map((row) => ({
-    id: row.text('id'),
-    inSeq: row.number('in_seq'),
-    revision: row.number('revision'),
-  }));
 }
 
 type EndedRow = EndedInstance & Pick<InstanceRecord, 'tags' | 'index'>;
@@ -157,7 +126,7 @@ async function removeTogether(
   return purgeTogether(database, marked);
 }
 
-/** Those that have not changed, with their terms, and whether their histories are too long for one statement. */
+/** Those that haven't changed, with their terms, and whether their histories are too long for one statement. */
 async function readEnded(
   database: Database,
   instances: readonly EndedInstance[],
@@ -185,7 +154,7 @@ async function readEnded(
   return { ended, isLong: (rows[0]?.number('records') ?? 0) > PURGED_HISTORY_MAX };
 }
 
-/** Prevents that anybody opens them again while their records are being removed. Returns those that have not changed. */
+/** Keeps other writers from opening them again while their records are being removed. Returns those that haven't changed. */
 async function markRemovals(
   database: Database,
   ended: readonly EndedRow[],
@@ -232,7 +201,7 @@ const ENDED: Columns<EndedInstance> = {
 };
 
 /**
- * Looks again at what it removes: another node may have purged an instance, and a client may have started it again. An
+ * Reads the rows again before it removes them: another node may have purged an instance, and a client may have started it again. An
  * instance whose tags or index fields have just changed is left for the next purge, because other terms belong to it now.
  */
 async function purgeTogether(database: Database, ended: readonly EndedRow[]): Promise<number> {

@@ -35,7 +35,7 @@ export function wakesOf(source: string): string {
 )`;
 }
 
-/** Expressions for the message that replaces those that do not fit (rule S8), and for whether the inbox of `i` has it. */
+/** Expressions for the message that replaces those that don't fit (rule S8), and for whether the inbox of `i` has it. */
 export const OVERFLOW_ID = `'${OVERFLOW_MESSAGE.id}'::text`;
 export const OVERFLOW_BODY = `'${OVERFLOW_MESSAGE.body}'::text`;
 export const HAS_OVERFLOWED = `${OVERFLOW_ID} = ANY(i.inbox_ids)`;

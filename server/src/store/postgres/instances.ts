@@ -17,6 +17,7 @@ import type {
   InstanceClaim,
 } from '../records/instances.js';
 import type { Columns } from '../sql/columns.js';
+import { CLAIM_NAMES, claimOf } from '../sql/instances.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
@@ -29,9 +30,9 @@ import {
   auditBodyOf,
 } from './instance-rows.js';
 import { insertDeliveriesParts, lengthOfDeliveries } from './notifications.js';
+import { columnName } from './notation.js';
 import { inLockOrder, Parameters, withParts } from './parameters.js';
 import type { PostgresContext, Groups, Claim } from './postgres-context.js';
-import type { Row } from './row.js';
 import { insertSideParts, removeSideParts } from './side-records.js';
 import { indexChangeOf, termParts } from './terms.js';
 
@@ -155,7 +156,7 @@ const FIELDS: Columns<InstanceCommit> = {
   fields: ['text', ({ indexChange = NO_CHANGE }) => indexText(indexChange.after)],
 };
 
-/** Few commits change what is indexed. */
+/** Few commits change index fields. */
 function fieldsPart(
   parameters: Parameters,
   indexed: readonly InstanceCommit[],
@@ -221,7 +222,7 @@ function auditPart(
   };
 }
 
-/** Without the records that the same commit removes: the parts of one statement do not see each other's writes. */
+/** Without the records that the same commit removes: the parts of one statement don't see each other's writes. */
 function lastingSideOf({ id, side, removeActivities, removeSubscriptions }: InstanceCommit) {
   if (removeActivities.length + removeSubscriptions.length === 0) return { id, side };
   const [activities, subscriptions] = [new Set(removeActivities), new Set(removeSubscriptions)];
@@ -290,8 +291,7 @@ async function claimAll(
   return claims.map(({ id }) => byId.get(id) ?? null);
 }
 
-const CLAIM_COLUMNS =
-  'i.id, i.owner, i.epoch, i.wake_at, i.under_way, i.crashes, i.last_change_at, i.schema_version';
+const CLAIM_COLUMNS = CLAIM_NAMES.map((name) => `i.${columnName(name)}`).join(', ');
 
 export async function findDueInstances(
   { database }: PostgresContext,
@@ -344,17 +344,4 @@ export async function findChangedInstances(
     ],
   );
   return found.map(claimOf);
-}
-
-function claimOf(row: Row): InstanceClaim {
-  return {
-    id: row.text('id'),
-    owner: row.textOrNull('owner'),
-    epoch: row.number('epoch'),
-    wakeAt: row.numberOrNull('wake_at'),
-    underWay: row.boolean('under_way'),
-    crashes: row.number('crashes'),
-    lastChangeAt: row.number('last_change_at'),
-    schemaVersion: row.number('schema_version'),
-  };
 }

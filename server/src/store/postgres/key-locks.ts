@@ -3,11 +3,11 @@
  * instance. Their rows are in two tables, so that no unique index excludes both.
  *
  * An insert holds a shared advisory lock on its id until it is committed, a start that joins an exclusive one. Each looks for the
- * other when it has the lock. An insert does so in the function `is_joined`: being volatile, it sees what was committed
- * before it was called; the statement that calls it sees only what was committed before that statement began.
+ * other when it has the lock. An insert does so in the function `is_joined`: being volatile, it sees every commit
+ * before its call; the statement that calls it sees only commits before that statement began.
  *
  * There are few locks, because inserts of many instances at once take many of them. Ids that share one only wait for each other.
- * Only a start that joins takes a lock of references before, so nobody waits in a circle.
+ * Only a start that joins takes a lock of references before, so there is no deadlock.
  */
 
 /** Distinguishes these locks from others in the database. All versions of the server use the same one. */

@@ -1,6 +1,6 @@
 /**
- * Claims of activities whose response was lost. Their callers were told that the database does not respond, so nobody
- * would work on the items before their leases end. This releases them.
+ * Claims of activities whose response was lost. Their callers were told that the database doesn't respond, so no
+ * worker would work on the items before their leases end. This releases them.
  *
  * The server may execute a claim after its connection was given up. So the claims are released repeatedly, until the
  * server would have ended the statement. Nobody else ever has the token of a lost claim.
@@ -55,7 +55,7 @@ export class LostClaims {
     this.#timer.unref();
   }
 
-  /** Never rejects. A database that does not respond cannot execute new claims either; the last attempt may fail. */
+  /** Never rejects. A database that doesn't respond can't execute new claims either; the last attempt may fail. */
   async #giveBack(): Promise<void> {
     const claims = this.#lost.map(({ request }) => request);
     await this.#database

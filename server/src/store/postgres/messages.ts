@@ -60,7 +60,7 @@ export async function postMessages(
 }
 
 /**
- * Sends one statement, and further ones only for instances that did not accept their messages because they already have
+ * Sends one statement, and further ones only for instances that didn't accept their messages because they already have
  * some of them, are full or have ended. Returns the results by `keyOf`; messages that no instance accepts are missing.
  */
 async function postAll(
@@ -103,7 +103,7 @@ async function postOne(database: Database, message: Message): Promise<PostedMess
   throw new StoreUnavailableError('An instance has too many concurrent writers');
 }
 
-/** Adds to each instance all of its messages, unless it already has one of them or they do not all fit. */
+/** Adds to each instance all of its messages, unless it already has one of them or they don't all fit. */
 async function append(
   database: Database,
   messages: readonly Message[],
@@ -144,7 +144,7 @@ export function postedPart(source: string, isNoted: boolean): string {
 }
 
 /**
- * Adds one message, or the one that replaces messages that do not fit (rule S8). Null: nothing changed, because the instance
+ * Adds one message, or the one that replaces messages that don't fit (rule S8). Null: nothing changed, because the instance
  * has ended, or has it already.
  */
 async function appendOne(
@@ -181,7 +181,7 @@ async function appendOne(
 }
 
 /**
- * The instance whose inbox `appendOne` did not change: `has` the message, or `overflowed`. In the latter case, the action is
+ * The instance whose inbox `appendOne` didn't change: `has` the message, or `overflowed`. In the latter case, the action is
  * recorded here. Null: the instance has ended.
  */
 async function findUnchanged(

@@ -2,7 +2,7 @@
  * Migrates the tables to the version of this server.
  *
  * One node does so, under a lock that ends with its transaction; the others wait and then have nothing to do. A migration is
- * never undone: a server that is older than the tables does not start.
+ * never undone: a server that is older than the tables doesn't start.
  */
 import type { Database, Statements } from './database.js';
 import { MIGRATIONS } from './migrations/all-migrations.js';
@@ -13,7 +13,7 @@ const SERVER_VERSION_MIN = 140_000;
 /** The version of an entry that is among the migrations while the tables hold an incomplete copy of another store. */
 export const UNFINISHED_IMPORT = 2_000_000_000;
 
-/** @throws Error with the reason why this database cannot be used */
+/** @throws Error with the reason why this database can't be used */
 export async function migrate(database: Database, schema: string): Promise<void> {
   await checkServer(database);
   const newest = MIGRATIONS.length;
@@ -59,7 +59,7 @@ async function checkServer(database: Database): Promise<void> {
 
 /** Null: there are no tables. @throws Error if a newer server has changed them */
 async function versionOf(statements: Statements, schema: string): Promise<number | null> {
-  // Reads the catalog itself: to_regclass may answer from a cache that misses what was committed while this session waited
+  // Reads the catalog itself: to_regclass may answer from a cache that misses commits while this session waited
   // for the lock.
   const [found] = await statements.query(
     `SELECT 1 AS found FROM pg_class AS t JOIN pg_namespace AS s ON s.oid = t.relnamespace

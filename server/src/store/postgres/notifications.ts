@@ -1,4 +1,4 @@
-/** Deliveries: what PostgreSQL does in another way than SQLite, because other nodes insert and claim at the same time. */
+/** Deliveries: inserts and claims. They differ from SQLite, because several nodes write at the same time. */
 import type { OperationArguments } from '../store-operations.js';
 import type { DeliveryRecord } from '../records/notifications.js';
 import { columnsWithin, type Columns } from '../sql/columns.js';

@@ -24,7 +24,7 @@ export class Parameters {
     return `$${this.values.length}`;
   }
 
-  /** A source for FROM with one row for each item. The text of the statement does not depend on their number. */
+  /** A source for FROM with one row for each item. The text of the statement doesn't depend on their number. */
   rows<Item>(name: string, items: readonly Item[], columns: Columns<Item>): string {
     const arrays = Object.values(columns).map(
       ([type, cellOf]) =>
@@ -51,7 +51,7 @@ export function columnNames(columns: Columns<never>): string {
   return Object.keys(columns).map(columnName).join(', ');
 }
 
-/** `WITH a AS (…), b AS (…) SELECT …` from the parts that are not null. */
+/** `WITH a AS (…), b AS (…) SELECT …` from the parts that aren't null. */
 export function withParts(parts: readonly (string | null)[], statement: string): string {
   return `WITH ${parts.filter((part) => part !== null).join(',\n')}\n${statement}`;
 }

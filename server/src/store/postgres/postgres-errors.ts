@@ -20,7 +20,7 @@ const READ_ONLY_TRANSACTION = '25006';
 /**
  * Errors that say nothing about the statement: the connection is lost (08), the server lacks resources (53), stops or
  * starts (57P), fails (58), refuses the login (28), is read-only because it is no longer the primary (25006), took too
- * long (57014, 55P03), or has not been set up yet (3D).
+ * long (57014, 55P03), or hasn't been set up yet (3D).
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const UNAVAILABLE = /^(?:08|53|57P|58|28|25006|57014|55P03|3D)/;
@@ -48,7 +48,7 @@ export function isUniqueViolation(error: unknown): boolean {
  */
 export function isLostPreparation(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return false;
-  // The text of a plan that no longer fits is translated; the function that reports it is not.
+  // The text of a plan that no longer fits is translated; the function that reports it isn't.
   return LOST_PREPARATION.has(error.code ?? '') || error.routine === 'RevalidateCachedQuery';
 }
 

@@ -4,14 +4,14 @@
  * Owns: one schema of a database. Must not know: what the stored texts mean.
  *
  * Invariants besides the contract's S1 to S7, PG1 to PG4, PG8 and PG9 of database.ts and GC1 to GC4 of ../group-commit.ts:
- *  PG5 Every operation is one statement, or a short transaction where that is not possible: side records appear together
+ *  PG5 Every operation is one statement, or a short transaction where that isn't possible: side records appear together
  *      with their instance.
  *  PG6 Whoever changes an instance and what belongs to it changes the instance first, and gives several to the database in
  *      the order of their ids. The plan may still lock them in another order. Where two nodes wait for each other, the
  *      statement that began to wait first ends after the lock timeout, and is repeated (PG3).
  *  PG10 Searches have connections of their own, a part of the pool: no write or point read waits for one. The server ends a
  *      search that takes longer than its caller waits.
- *  PG7 An operation that did not end in time fails as unavailable (rule S5) and may still happen later. A claim that comes
+ *  PG7 An operation that didn't end in time fails as unavailable (rule S5) and may still happen later. A claim that comes
  *      too late for its caller is released.
  */
 import { readPostgresAddress, type PostgresAddress } from '../../postgres/address.js';

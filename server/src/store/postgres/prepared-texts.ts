@@ -12,7 +12,7 @@ const PREPARED_MAX = 60;
 
 export interface SentText {
   readonly text: string;
-  /** Absent if the statement is not prepared. */
+  /** Absent if the statement isn't prepared. */
   readonly name?: string;
 }
 
@@ -48,7 +48,7 @@ export class PreparedTexts {
     return known.sent;
   }
 
-  /** Stops permanently, because a pooler in between does not keep prepared statements. */
+  /** Stops permanently, because a pooler in between doesn't keep prepared statements. */
   stopPreparing(): void {
     this.#prepares = false;
     for (const known of this.#known.values()) known.sent = { text: known.sent.text };

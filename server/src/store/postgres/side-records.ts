@@ -62,8 +62,8 @@ const REMOVALS: Columns<Owned<Removal>> = {
 };
 
 /**
- * An existing activity with the same content keeps its position and its holder; if nobody holds it, the claim of the
- * new one applies. Different content replaces it, because the pass that offered the old one was not committed.
+ * An existing activity with the same content keeps its position and its holder; if it has no holder, the claim of the
+ * new one applies. Different content replaces it, because the pass that offered the old one wasn't committed.
  */
 const IS_SAME = 'a.name = EXCLUDED.name AND a.parameters = EXCLUDED.parameters';
 const PUT_ACTIVITY = `
@@ -127,7 +127,7 @@ export function insertSideParts(
   return parts;
 }
 
-/** All records of a kind, but only the last one with each key, because one statement cannot write a row twice. */
+/** All records of a kind, but only the last one with each key, because one statement can't write a row twice. */
 function ownedOf<Item>(
   written: readonly WrittenSide[],
   itemsOf: (side: SideRecords) => readonly Item[],
@@ -182,7 +182,7 @@ export function removeSideParts(
 
 /**
  * Of a withdrawn item, a mark is left for the holder of its token. Both writes decide on the items as they are once they are
- * locked: one that is being withdrawn meanwhile must not escape both.
+ * locked: one that is being withdrawn at the same time must not escape both.
  */
 function removeActivitiesParts(removed: string): readonly string[] {
   return [

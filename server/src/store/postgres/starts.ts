@@ -1,6 +1,6 @@
 /**
  * Starts with a conflict rule (rule S10): a transaction that first takes an advisory lock on the definition and reference.
- * The lock ends with the transaction, so a node that dies blocks nobody.
+ * The lock ends with the transaction, so a node that dies blocks no other.
  */
 import { createHash } from 'node:crypto';
 import { joinedStartOf, type JoinedStart } from '../joined-starts.js';

@@ -1,4 +1,7 @@
-/** Finding instances by a text: see text-search.ts of the stores. */
+/**
+ * Searches for instances by a text: see store/text-search.ts. Apart from SQLite, which reads one index entry after another: a
+ * database server needs few statements, each with lists of names and values.
+ */
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { SEARCHED_NAMES_MAX } from '../records/text-search.js';
 import { encodeTextWithoutNul } from '../text-codec.js';

@@ -1,5 +1,5 @@
 /** Nodes, and removal of expired records. The stores remove instances in different ways. */
-import type { PurgeRequest } from '../records/housekeeping.js';
+import type { EndedInstance, PurgeRequest } from '../records/housekeeping.js';
 import type { NodeRecord } from '../records/nodes.js';
 import { columnsOf, readRecord, type RecordColumns } from './columns.js';
 import { removeSome, type SqlSteps, change, select, type SqlOperations } from './statements.js';
@@ -56,9 +56,37 @@ const REPLACED = Object.keys(RECORD).filter((name) => name !== 'id');
 /** The ending of an insert. */
 export const REPLACE_NODE = `ON CONFLICT (id) DO UPDATE SET ${REPLACED.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 
-export const NODE_OPERATIONS = {
+const ENDED: RecordColumns<EndedInstance> = { id: 'text', inSeq: 'number', revision: 'number' };
+
+export const HOUSEKEEPING_OPERATIONS = {
   *listNodes() {
     return (yield* select('SELECT * FROM @nodes ORDER BY id')).map(nodeOf);
+  },
+
+  *findExpiredInstances([limits, limit]) {
+    const { ownRetentionBefore = 0, untoldOwnRetentionBefore = 0 } = limits;
+    const rows = yield* select(
+      `SELECT * FROM (
+         SELECT id, inSeq, revision FROM @instances INDEXED BY instances_expiring
+          WHERE endTime < ?::bigint AND endTime IS NOT NULL AND retentionMs IS NULL
+            AND status IN ('Complete', 'Terminated') AND (wakeAt IS NULL OR endTime < ?::bigint)
+          ORDER BY endTime, id LIMIT ?::bigint
+       ) AS expiring
+       UNION ALL
+       SELECT * FROM (
+         SELECT id, inSeq, revision FROM @instances INDEXED BY instances_own_retention
+          WHERE endTime + retentionMs < ?::bigint AND retentionMs IS NOT NULL AND endTime IS NOT NULL
+            AND status IN ('Complete', 'Terminated') AND (wakeAt IS NULL OR endTime + retentionMs < ?::bigint)
+          ORDER BY endTime + retentionMs, id LIMIT ?::bigint
+       ) AS ofOwnRetention`,
+      limits.instancesEndedBefore,
+      limits.untoldEndedBefore,
+      limit,
+      ownRetentionBefore,
+      untoldOwnRetentionBefore,
+      limit,
+    );
+    return rows.map((row) => readRecord(row, ENDED));
   },
 
   *removeNode([id]) {

@@ -12,8 +12,27 @@ import type { OperationArguments, OperationResult } from '../store-operations.js
 import { fulfillsAll, joined, type Sql } from './conditions.js';
 import { SUMMARY_NAMES, summaryOf } from './instances.js';
 import { allConditions, pathsOf, type InstanceWalk, type ListDialect } from './list-paths.js';
-import { search, searchOne, type SqlSteps } from './statements.js';
+import { search, searchOne, select, type SqlOperations, type SqlSteps } from './statements.js';
 import type { StoredRow } from './stored-row.js';
+
+/** The number of ids in one statement. */
+const SUMMARIES_AT_ONCE = 50;
+const SELECT_SUMMARIES = `SELECT ${SUMMARY_NAMES} FROM @instances
+  WHERE id IN (${Array.from({ length: SUMMARIES_AT_ONCE }, () => '?').join(', ')})`;
+
+export const INSTANCE_LIST_OPERATIONS = {
+  *getSummaries([ids]) {
+    const summaries: InstanceSummary[] = [];
+    for (let from = 0; from < ids.length; from += SUMMARIES_AT_ONCE) {
+      const some = ids.slice(from, from + SUMMARIES_AT_ONCE);
+      // One text for any number of ids, so that databases keep one statement.
+      const unused = Array.from({ length: SUMMARIES_AT_ONCE - some.length }, () => null);
+      const rows = yield* select(SELECT_SUMMARIES, ...some, ...unused);
+      summaries.push(...rows.map(summaryOf));
+    }
+    return summaries;
+  },
+} satisfies SqlOperations;
 
 export function* listInstances(
   dialect: ListDialect,

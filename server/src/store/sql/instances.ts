@@ -3,12 +3,13 @@ import { failingSinceIn, storedFailingSince } from '../failing-since.js';
 import { failureIn, failureText, indexIn, indexText, tagsIn, tagsText } from '../json-columns.js';
 import type {
   HistoryRecord,
+  InstanceClaim,
   InstanceOutcome,
   InstanceRecord,
   InstanceStatus,
   InstanceSummary,
 } from '../records/instances.js';
-import { columnsOf, namesOf, type Columns, type RecordColumns } from './columns.js';
+import { columnsOf, namesOf, readRecord, type Columns, type RecordColumns } from './columns.js';
 import { change, select, type SqlOperations } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
@@ -63,24 +64,20 @@ export const HISTORY: RecordColumns<HistoryRecord> = {
 
 export const HISTORY_COLUMNS = columnsOf(HISTORY);
 
-/** The number of ids in one statement. */
-const SUMMARIES_AT_ONCE = 50;
-const SELECT_SUMMARIES = `SELECT ${namesOf(SUMMARY_COLUMNS)} FROM @instances
-  WHERE id IN (${Array.from({ length: SUMMARIES_AT_ONCE }, () => '?').join(', ')})`;
+const CLAIM: RecordColumns<InstanceClaim> = {
+  id: 'text',
+  owner: 'text?',
+  epoch: 'number',
+  wakeAt: 'number?',
+  underWay: 'boolean',
+  crashes: 'number',
+  lastChangeAt: 'number',
+  schemaVersion: 'number',
+};
+
+export const CLAIM_NAMES = Object.keys(CLAIM);
 
 export const INSTANCE_OPERATIONS = {
-  *getSummaries([ids]) {
-    const summaries: InstanceSummary[] = [];
-    for (let from = 0; from < ids.length; from += SUMMARIES_AT_ONCE) {
-      const some = ids.slice(from, from + SUMMARIES_AT_ONCE);
-      // One text for any number of ids, so that databases keep one statement.
-      const unused = Array.from({ length: SUMMARIES_AT_ONCE - some.length }, () => null);
-      const rows = yield* select(SELECT_SUMMARIES, ...some, ...unused);
-      summaries.push(...rows.map(summaryOf));
-    }
-    return summaries;
-  },
-
   *setCrashes([id, epoch, crashes]) {
     const text = 'UPDATE @instances SET crashes = ? WHERE id = ? AND epoch = ?';
     return (yield* change(text, crashes, id, epoch)) > 0;
@@ -97,6 +94,10 @@ export const INSTANCE_OPERATIONS = {
     }));
   },
 } satisfies SqlOperations;
+
+export function claimOf(row: StoredRow): InstanceClaim {
+  return readRecord(row, CLAIM);
+}
 
 /** A literal, not `readRecord`: every pass reads an instance, and objects of this size are slow if built by name. */
 export function summaryOf(row: StoredRow): InstanceSummary {

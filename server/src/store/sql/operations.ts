@@ -5,7 +5,8 @@ import { ACTIVITY_QUEUE_OPERATIONS } from './activity-queue.js';
 import { BULK_JOB_OPERATIONS } from './bulk-jobs.js';
 import { DEFINITION_OPERATIONS } from './definitions.js';
 import { EVENT_OPERATIONS } from './events.js';
-import { NODE_OPERATIONS } from './housekeeping.js';
+import { HOUSEKEEPING_OPERATIONS } from './housekeeping.js';
+import { INSTANCE_LIST_OPERATIONS } from './instance-lists.js';
 import { INSTANCE_OPERATIONS } from './instances.js';
 import { NOTIFICATION_OPERATIONS } from './notifications.js';
 import { RESOURCE_OPERATIONS } from './resources.js';
@@ -18,8 +19,9 @@ export const SQL_OPERATIONS = {
   ...BULK_JOB_OPERATIONS,
   ...DEFINITION_OPERATIONS,
   ...EVENT_OPERATIONS,
+  ...INSTANCE_LIST_OPERATIONS,
   ...INSTANCE_OPERATIONS,
-  ...NODE_OPERATIONS,
+  ...HOUSEKEEPING_OPERATIONS,
   ...NOTIFICATION_OPERATIONS,
   ...RESOURCE_OPERATIONS,
   ...TRIGGER_OPERATIONS,

@@ -1,4 +1,4 @@
-/** Resources: what people have set up, and notes that expire. */
+/** Resources: webhooks, API keys and other settings, and records that expire. */
 import type { ResourceRecord } from '../records/resources.js';
 import { columnsOf, readRecord, type RecordColumns } from './columns.js';
 import { change, saveRevision, select, selectOne, type SqlOperations } from './statements.js';

@@ -36,7 +36,7 @@ export interface SqlStatement {
 
 export interface SqlResult {
   readonly rows: Iterable<StoredRow>;
-  /** Only of statements that do not return rows. */
+  /** Only of statements that don't return rows. */
   readonly changes: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Group commit: operations that arrive while a commit is being synced share the next commit.
  *
- * Invariants: replies are sent only after the commit (S1). An operation that fails on its own does not affect the
+ * Invariants: replies are sent only after the commit (S1). An operation that fails on its own doesn't affect the
  * others: the batch is rolled back, and each operation runs in its own transaction. If the file or the disk fails, all
  * writes of the batch fail at once, and reads are retried individually.
  */

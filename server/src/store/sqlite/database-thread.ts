@@ -120,7 +120,7 @@ export class DatabaseThread {
     try {
       worker.postMessage(requests);
     } catch (error) {
-      // A value that cannot be copied to another thread is an error of the caller, not of the database.
+      // A value that can't be copied to another thread is an error of the caller, not of the database.
       for (const { id } of requests) {
         this.#take(id)?.reject(error instanceof Error ? error : new Error(String(error)));
       }
@@ -197,7 +197,7 @@ export class DatabaseThread {
   }
 }
 
-/** Calls back when the resumed callers have done what they can do now. A tick alone would come before them. */
+/** Calls back when the resumed callers wait again. A tick alone would come before them. */
 function afterMicrotasks(callback: () => void): void {
   queueMicrotask(() => process.nextTick(callback));
 }

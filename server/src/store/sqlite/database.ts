@@ -89,7 +89,7 @@ export class Database {
     return this.#within('BEGIN IMMEDIATE', work);
   }
 
-  /** Runs `work` on the state of one moment, which includes every commit before it: others may write meanwhile. */
+  /** Runs `work` on the state of one moment, which includes every commit before it. Others may write at the same time. */
   snapshot<Result>(work: () => Result): Result {
     return this.#within('BEGIN', work);
   }
@@ -113,7 +113,7 @@ export class Database {
   }
 
   #prepareFile(): void {
-    // FULL: a commit is on disk before it is answered (rule S1). WAL: readers and the writer do not block each other.
+    // FULL: a commit is on disk before it is answered (rule S1). WAL: readers and the writer don't block each other.
     this.#connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     this.#connection.exec('PRAGMA cache_size = -32768; PRAGMA journal_size_limit = 67108864;');
     this.transaction(() => {

@@ -1,7 +1,7 @@
 /**
  * The tables of the embedded store. `PRAGMA user_version` holds the version of the schema.
  *
- * The state is the last column of an instance, so that lists and scans for due instances do not read the overflow pages
+ * The state is the last column of an instance, so that lists and scans for due instances don't read the overflow pages
  * of long rows. The inbox is a separate table, so that posting to an instance with a long inbox costs no more than
  * posting the first message.
  */
@@ -90,7 +90,7 @@ CREATE INDEX events_undelivered ON events (publishedAt, id) WHERE deliveredTo IS
 CREATE INDEX events_delivered ON events (publishedAt, id) WHERE deliveredTo IS NOT NULL;
 `;
 
-/** See records/bulk-jobs.ts. The texts that do not change come last. */
+/** See records/bulk-jobs.ts. The texts that don't change come last. */
 const BULK_JOBS = `
 CREATE TABLE bulk_jobs (
   id TEXT PRIMARY KEY, requestHash TEXT, state TEXT NOT NULL, startTime INTEGER NOT NULL, endTime INTEGER, owner TEXT,
@@ -230,7 +230,7 @@ function dropIndexes(names: readonly string[]): string {
   return names.map((name) => `DROP INDEX ${name};`).join('\n');
 }
 
-/** Instances of version 1 do not record when they last changed. The end or the start is the best approximation. */
+/** Instances of version 1 don't record when they last changed. The end or the start is the best approximation. */
 const FROM_1 = `
 ${rebuildInstances(INSTANCE_INDEXES_1, {
   lastChangeAt: 'COALESCE(endTime, startTime)',
@@ -261,7 +261,7 @@ const FROM_2 = rebuildInstances(INSTANCE_INDEXES_2, {
 });
 
 /**
- * Columns that instances of schema 3 may lack, because it had them only later, and that cannot be null. A root is known as far up as the parent, and an
+ * Columns that instances of schema 3 may lack, because it had them only later, and that can't be null. A root is known as far up as the parent, and an
  * inbox that was filled before it was counted counts as empty.
  */
 const DERIVED_3: Readonly<Record<string, string>> = { rootId: 'parentId', inboxBytes: '0' };

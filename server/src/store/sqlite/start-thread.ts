@@ -4,7 +4,7 @@ import { threadEntry } from '../../base/thread-entry.js';
 import type { ThreadOptions } from './thread-protocol.js';
 
 const EXEC_ARGV = [
-  // Node 22 and 24 print a warning for `node:sqlite`, which does not help operators.
+  // Node 22 and 24 print a warning for `node:sqlite`, which doesn't help operators.
   '--disable-warning=ExperimentalWarning',
   // A profile of the server includes this thread.
   ...process.execArgv.filter((argument) => argument.startsWith('--cpu-prof')),

@@ -36,7 +36,7 @@ const RECORD_COLLECTIONS = [
   'resources',
 ] as const;
 
-/** @throws Error if the database cannot be reached */
+/** @throws Error if the database can't be reached */
 export async function openMongoArchive(options: {
   readonly url: string;
   readonly databaseName: string;

@@ -218,7 +218,7 @@ async function ofKnownJobs(
   return found.filter(({ listId, position }) => position * BULK_CHUNK < (matched.get(listId) ?? 0));
 }
 
-/** A node that died while inserting an instance has left records of an instance that does not exist. */
+/** A node that died while inserting an instance has left records of an instance that doesn't exist. */
 async function ofKnownInstances<Document extends Provenance & { readonly instanceId: string }>(
   { instances }: Collections,
   found: readonly Document[],

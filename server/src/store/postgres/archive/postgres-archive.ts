@@ -14,7 +14,7 @@ import {
 } from '../../archive.js';
 import { Outage } from '../../outage.js';
 import { TABLES } from '../../sql/archive-tables.js';
-import { NODE_OPERATIONS } from '../../sql/housekeeping.js';
+import { HOUSEKEEPING_OPERATIONS } from '../../sql/housekeeping.js';
 import { Connections } from '../connect.js';
 import { Database } from '../database.js';
 import { migrate, UNFINISHED_IMPORT } from '../migrate.js';
@@ -34,7 +34,7 @@ const RECORD_TABLES = [
   'disabled_definitions',
 ];
 
-/** @throws Error if the database cannot be reached */
+/** @throws Error if the database can't be reached */
 export async function openPostgresArchive(options: {
   readonly url: string;
   readonly databaseName: string;
@@ -63,7 +63,7 @@ export async function openPostgresArchive(options: {
     place: `the schema ${address.schema} of the database ${address.database ?? databaseName} of PostgreSQL at ${hosts}`,
     ...readerOf(database, schema),
     listNodes: async () =>
-      (await schema.exists()) ? runSteps(database, NODE_OPERATIONS.listNodes()) : [],
+      (await schema.exists()) ? runSteps(database, HOUSEKEEPING_OPERATIONS.listNodes()) : [],
     problemAsSource: () => schema.problemAsSource(),
     changeMark: () => schema.changeMark(),
     isEmpty: () => schema.isEmpty(),

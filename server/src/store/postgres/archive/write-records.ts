@@ -90,7 +90,7 @@ const LISTS: Columns<IdAndList> = {
   list: ['text', ([, list]) => JSON.stringify(list)],
 };
 
-/** Lists of different lengths do not fit into one parameter, so they are sent as JSON. Empty ones stay as they are. */
+/** Lists of different lengths don't fit into one parameter, so they are sent as JSON. Empty ones stay as they are. */
 async function fillLists(
   database: Database,
   fill: {

@@ -8,7 +8,7 @@ import type { Migration } from './migration.js';
 
 const ID = 'text COLLATE "C"';
 
-/** The input does not change, so a commit copies a long one only by reference. */
+/** The input doesn't change, so a commit copies a long one only by reference. */
 const STARTS = [
   'ALTER TABLE @instances ADD COLUMN input text',
   `DO $$ BEGIN

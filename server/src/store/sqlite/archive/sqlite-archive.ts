@@ -16,7 +16,7 @@ import {
   type StoreArchive,
 } from '../../archive.js';
 import { TABLES } from '../../sql/archive-tables.js';
-import { NODE_OPERATIONS } from '../../sql/housekeeping.js';
+import { HOUSEKEEPING_OPERATIONS } from '../../sql/housekeeping.js';
 import { Database } from '../database.js';
 import { runSteps } from '../shared-operations.js';
 import { importFileOf } from '../unfinished-import.js';
@@ -28,7 +28,7 @@ const BUSY_TIMEOUT_MS = 2000;
 const COMPANIONS = ['-wal', '-shm'];
 
 export function openSqliteArchive(file: string): StoreArchive {
-  // A file that does not exist is an empty store; looking at it does not create it.
+  // A file that doesn't exist is an empty store; looking at it doesn't create it.
   let database = existsSync(file) ? openDatabase(file) : null;
   let copy: Database | null = null;
   const close = (): void => {
@@ -41,7 +41,7 @@ export function openSqliteArchive(file: string): StoreArchive {
     place: file,
     ...readerOf(database),
     listNodes: async () =>
-      database === null ? [] : runSteps(database, NODE_OPERATIONS.listNodes()),
+      database === null ? [] : runSteps(database, HOUSEKEEPING_OPERATIONS.listNodes()),
     problemAsSource: async () => {
       if (existsSync(importFileOf(file))) return 'it holds an unfinished copy itself';
       return database === null ? 'there is no such file' : null;

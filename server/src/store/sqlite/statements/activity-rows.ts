@@ -5,8 +5,8 @@ import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 
 /**
- * An existing item with the same content keeps its position and its holder; if nobody holds it, the claim of the new
- * item applies. Different content replaces it, because the pass that offered the old item was not committed.
+ * An existing item with the same content keeps its position and its holder; if it has no holder, the claim of the new
+ * item applies. Different content replaces it, because the pass that offered the old item wasn't committed.
  */
 const INSERT_ACTIVITY = `
 INSERT INTO activities (id, instanceId, name, createdAt, availableAt, deferred, attempt, tokenHash, workerId,

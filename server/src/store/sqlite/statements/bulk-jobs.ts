@@ -1,4 +1,4 @@
-/** Bulk jobs: what SQLite does in several statements, and PostgreSQL in one. */
+/** Bulk jobs: operations that take several statements here, and one on PostgreSQL. */
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import type { BulkIdsRecord } from '../../records/bulk-jobs.js';
 import { BULK_IDS_COLUMNS, BULK_JOB_COLUMNS, BULK_JOB_OPERATIONS } from '../../sql/bulk-jobs.js';

@@ -1,4 +1,4 @@
-/** Definitions and custom steps: what SQLite does in another way than PostgreSQL. Writers run one after another. */
+/** Definitions and custom steps: the operations that differ from PostgreSQL's. Writers run one after another. */
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import type {
   DefinitionRecord,

@@ -1,4 +1,4 @@
-/** Events: what SQLite does in several statements, and PostgreSQL in one. */
+/** Events: operations that take several statements here, and one on PostgreSQL. */
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import {
   EVENT_TAKERS_MAX,
@@ -104,7 +104,7 @@ export function markEventsDelivered(
   return missing.map(({ id }) => id);
 }
 
-/** Whether an instance that subscribed at the moment of the insert has not received the event. */
+/** Whether an instance that subscribed at the moment of the insert hasn't received the event. */
 function hasMissedSome(
   database: Database,
   { deliveredTo, id, isConfirmed, takenBy }: EventDelivery,

@@ -7,7 +7,12 @@ import {
   type StoreStatistics,
 } from '../../records/housekeeping.js';
 import type { InstanceStatus } from '../../records/instances.js';
-import { purgeRows, NODE_COLUMNS, REPLACE_NODE } from '../../sql/housekeeping.js';
+import {
+  purgeRows,
+  NODE_COLUMNS,
+  REPLACE_NODE,
+  HOUSEKEEPING_OPERATIONS,
+} from '../../sql/housekeeping.js';
 import { statusOf } from '../../sql/instances.js';
 import { insert } from '../../sql/statements.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
@@ -16,7 +21,7 @@ import type { Database } from '../database.js';
 import { runSteps } from '../shared-operations.js';
 import { removeTerms } from './terms.js';
 
-/** Maximum number of step records removed by one purge, so that long histories do not hold up other operations. */
+/** Maximum number of step records removed by one purge, so that long histories don't hold up other operations. */
 const PURGED_HISTORY_MAX = 10_000;
 
 export function putNode(database: Database, [node]: OperationArguments<'putNode'>): void {
@@ -28,7 +33,9 @@ export function purge(
   [request]: OperationArguments<'purge'>,
 ): OperationResult<'purge'> {
   const isKept = request.keepsInstances === true;
-  const expired = isKept ? [] : findExpiredInstances(database, [request, request.limit]);
+  const expired = isKept
+    ? []
+    : runSteps(database, HOUSEKEEPING_OPERATIONS.findExpiredInstances([request, request.limit]));
   const { isComplete, removed: instances } = removeInstances(database, [expired]);
   const { activities, events, joined } = runSteps(database, purgeRows(request));
   return { instances, events, activities, isComplete: isComplete && joined < request.limit };
@@ -61,37 +68,6 @@ export function statistics(database: Database): StoreStatistics {
       })),
     undeliveredEvents: undelivered?.number('n') ?? 0,
   };
-}
-
-export function findExpiredInstances(
-  database: Database,
-  [limits, limit]: OperationArguments<'findExpiredInstances'>,
-): readonly EndedInstance[] {
-  const { ownRetentionBefore = 0, untoldOwnRetentionBefore = 0 } = limits;
-  return [
-    ...database.all(
-      `SELECT id, inSeq, revision FROM instances INDEXED BY instances_expiring
-        WHERE endTime < ? AND endTime IS NOT NULL AND retentionMs IS NULL
-          AND status IN ('Complete', 'Terminated') AND (wakeAt IS NULL OR endTime < ?)
-        ORDER BY endTime, id LIMIT ?`,
-      limits.instancesEndedBefore,
-      limits.untoldEndedBefore,
-      limit,
-    ),
-    ...database.all(
-      `SELECT id, inSeq, revision FROM instances INDEXED BY instances_own_retention
-        WHERE endTime + retentionMs < ? AND retentionMs IS NOT NULL AND endTime IS NOT NULL
-          AND status IN ('Complete', 'Terminated') AND (wakeAt IS NULL OR endTime + retentionMs < ?)
-        ORDER BY endTime + retentionMs, id LIMIT ?`,
-      ownRetentionBefore,
-      untoldOwnRetentionBefore,
-      limit,
-    ),
-  ].map((row) => ({
-    id: row.text('id'),
-    inSeq: row.number('inSeq'),
-    revision: row.number('revision'),
-  }));
 }
 
 export function removeInstances(

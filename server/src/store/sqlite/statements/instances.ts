@@ -9,15 +9,17 @@ import type {
   InstanceRecord,
 } from '../../records/instances.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
+import { CLAIM_NAMES, claimOf } from '../../sql/instances.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import type { Row } from '../row.js';
 import { settleAllOf } from './activity-rows.js';
 import { readInstance } from './instance-rows.js';
 import { clearInbox } from './messages.js';
 import { insertDeliveries } from './notifications.js';
 import { noteAction, insertSideRecords, removeSideRecords } from './side-records.js';
 import { changeFieldTerms } from './terms.js';
+
+const CLAIM_COLUMNS = CLAIM_NAMES.join(', ');
 
 export function getInstance(
   database: Database,
@@ -70,7 +72,7 @@ export function commitInstance(
   return 'committed';
 }
 
-/** A statement of its own: few commits change what is indexed. */
+/** A statement of its own: few commits change index fields. */
 function writeIndex(database: Database, id: string, change: IndexChange): void {
   const text = indexText(change.after);
   database.run(
@@ -155,19 +157,4 @@ export function findChangedInstances(
       limit,
     )
     .map(claimOf);
-}
-
-const CLAIM_COLUMNS = 'id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt, schemaVersion';
-
-function claimOf(row: Row): InstanceClaim {
-  return {
-    id: row.text('id'),
-    owner: row.textOrNull('owner'),
-    epoch: row.number('epoch'),
-    wakeAt: row.numberOrNull('wakeAt'),
-    underWay: row.number('underWay') !== 0,
-    crashes: row.number('crashes'),
-    lastChangeAt: row.number('lastChangeAt'),
-    schemaVersion: row.number('schemaVersion'),
-  };
 }

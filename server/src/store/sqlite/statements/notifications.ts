@@ -1,4 +1,4 @@
-/** Deliveries: what SQLite does in another way than PostgreSQL, whose nodes insert and claim at the same time. */
+/** Deliveries: inserts and claims. They differ from PostgreSQL, where several nodes write at the same time. */
 import type { OperationArguments } from '../../store-operations.js';
 import type { DeliveryRecord } from '../../records/notifications.js';
 import { DELIVERY_COLUMNS, deliveryOf } from '../../sql/notifications.js';

@@ -1,6 +1,6 @@
 /**
  * The side records that a commit or an insert adds and removes. Everything happens in one transaction, so the order
- * does not matter.
+ * doesn't matter.
  */
 import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../../records/control.js';
 import type { InstanceCommit, SideRecords } from '../../records/instances.js';

@@ -1,4 +1,4 @@
-/** Starts of instances: what they are refused for, and what they keep. Each insert runs in a write transaction. */
+/** Inserts new instances: when a start is rejected, and what is stored with it. Each insert runs in a write transaction. */
 import { joinedStartOf, recordIn } from '../../joined-starts.js';
 import {
   TERMINATED_PER_INSERT,

@@ -1,4 +1,4 @@
-/** Finding instances by a text: see text-search.ts of the stores. */
+/** Searches for instances by a text: see store/text-search.ts. Apart from PostgreSQL, which has lateral joins and lists as values. */
 import type { SQLInputValue } from 'node:sqlite';
 import type { TermRange } from '../../index-terms.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
