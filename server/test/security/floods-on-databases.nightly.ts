@@ -1,6 +1,7 @@
 /**
  * S-56 on PostgreSQL and MongoDB: floods.nightly.ts with a database server of its own. The criterion is the CPU time of the
- * server and the database together: a query that delays others is work of the database.
+ * server and the database together: a query that delays others is work of the database. The database works on other
+ * statements at the same time, so the limit is twice that of the embedded store.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ import { expectUnharmed, FloodedServer, summaryOf, type FloodDatabase } from './
 import { LARGE_SIZES } from './support/flood-subjects.js';
 import { OPERATIONS } from './support/recorder.js';
 
-const OTHER_CPU_MS_MAX = 500;
+const OTHER_CPU_MS_MAX = 1000;
 
 interface Database {
   readonly name: string;
