@@ -23,7 +23,7 @@ interface Entry {
 /** The lines below `server/src/`: each level is indented by two spaces. */
 function readMap(): readonly Entry[] {
   const [, map = ''] =
-    /## Code map\n\n```\nserver\/src\/\n([^]*?)\n(?=\S)/.exec(textOf('ARCHITECTURE.md')) ?? [];
+    /## Code map\n[^`]*```\nserver\/src\/\n([^]*?)\n(?=\S)/.exec(textOf('ARCHITECTURE.md')) ?? [];
   const above: string[] = [];
   return map.split('\n').flatMap((line) => {
     const [, indent = '', name = '', text = ''] = /^( +)(\S+)\s+(.*)$/.exec(line) ?? [];
