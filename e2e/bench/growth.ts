@@ -1,24 +1,26 @@
 /**
- * `dbhost=postgres://… pnpm bench:growth [--nodes=1,2,4] [--runs=3000] [--database-pid=N]`: the CPU time of a run by the
- * number of nodes on one database, for each kind of run.
+ * `dbhost=postgres://… pnpm bench:growth [--nodes=1,4] [--runs=1000] [--rounds=3] [--database-pid=N]`: what a run costs by the
+ * number of nodes on one database, for each kind of run. `dbhost=mongodb://… redis=redis://…` measures MongoDB.
  *
  * All nodes share the cores of this machine, so the time by the clock says nothing; the CPU time of the nodes and of the
- * database does. Calls go to the nodes in rotation, so most runs are completed by calls to other nodes than their own.
- * With the process id of the database's main process, its CPU time is shown too.
+ * database does. Fleets of different sizes alternate, and every node gets the same work, whatever the size: warm-up, runs in
+ * progress, workers and runs. Calls go to the nodes in rotation, as from a load balancer that knows nothing of runs. With the
+ * process id of the database's main process, its CPU time counts, too.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import pg from 'pg';
 import { SpawnedServer } from '../../server/test/support/spawned-server.ts';
+import { openGrowthDatabase } from './growth-database.ts';
 import { HttpClient } from './http-client.ts';
 import { throughputOf } from './measure.ts';
 import { defineRuns, newLoad, startRun, workUntilOver, type RunKind } from './mixed-runs.ts';
 import { usageOf } from './process-usage.ts';
 
 const KINDS: readonly RunKind[] = ['three', 'activity', 'event', 'delay'];
+/** For each node. */
 const IN_PROGRESS = 32;
 const WORKERS = 16;
 const WARM_UP_RUNS = 500;
@@ -26,35 +28,44 @@ const WARM_UP_RUNS = 500;
 const INTRODUCTION_MS = 8000;
 const IDLE_SECONDS = 20;
 
+interface Spent {
+  /** In ms of CPU time. */
+  readonly nodes: number;
+  readonly database: number;
+  /** NaN: the database doesn't count them. */
+  readonly transactions: number;
+}
+
 const { values } = parseArgs({
   options: {
-    nodes: { type: 'string', default: '1,2,4' },
-    runs: { type: 'string', default: '3000' },
+    nodes: { type: 'string', default: '1,4' },
+    runs: { type: 'string', default: '1000' },
+    rounds: { type: 'string', default: '3' },
     'database-pid': { type: 'string' },
   },
 });
-const { dbhost } = process.env;
-if (dbhost?.startsWith('postgres') !== true) throw new Error('Set dbhost to a PostgreSQL address');
 const databasePid = values['database-pid'] === undefined ? null : Number(values['database-pid']);
-const runs = Number(values.runs);
-const database = new pg.Client({ connectionString: dbhost });
-await database.connect();
-for (const count of values.nodes.split(',')) await measureFleet(Number(count), dbhost);
-await database.end();
+const runsOfNode = Number(values.runs);
+const sizes = values.nodes.split(',').map(Number);
+/** By what was measured, and the number of nodes. */
+const samples = new Map<string, Map<number, Spent[]>>();
+const database = await openGrowthDatabase();
+for (let round = 1; round <= Number(values.rounds); round += 1) {
+  for (const size of round % 2 === 1 ? sizes : sizes.toReversed()) {
+    console.log(`round ${round}, nodes: ${size}`);
+    await measureFleet(size);
+  }
+}
+await database.close();
+printTable();
 
-async function measureFleet(count: number, address: string): Promise<void> {
-  const schema = `bench_growth_${process.pid}_${count}`;
+async function measureFleet(size: number): Promise<void> {
+  const name = `bench_growth_${process.pid}_${size}`;
   const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-growth-'));
+  const settings = { PORT: '0', LOG_LEVEL: 'error', DATA_DIR: folder, PYTHON_SPARES: '0' };
+  const environment = { ...settings, ...database.environmentOf(name) };
   const servers = await Promise.all(
-    Array.from({ length: count }, () =>
-      SpawnedServer.start({
-        PORT: '0',
-        LOG_LEVEL: 'error',
-        DATA_DIR: folder,
-        PYTHON_SPARES: '0',
-        dbhost: `${address}${address.includes('?') ? '&' : '?'}schema=${schema}`,
-      }),
-    ),
+    Array.from({ length: size }, () => SpawnedServer.start(environment)),
   );
   const clients = servers.map(({ url }) => new HttpClient(url));
   try {
@@ -63,7 +74,7 @@ async function measureFleet(count: number, address: string): Promise<void> {
   } finally {
     for (const client of clients) client.close();
     for (const server of servers) await server.stop();
-    await database.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+    await database.remove(name);
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -72,43 +83,36 @@ async function measureKinds(
   servers: readonly SpawnedServer[],
   clients: readonly HttpClient[],
 ): Promise<void> {
+  const size = servers.length;
   let calls = 0;
   const pick = (): HttpClient => {
     calls += 1;
-    const client = clients[calls % clients.length];
+    const client = clients[calls % size];
     if (client === undefined) throw new RangeError('There is no node');
     return client;
   };
   await defineRuns(pick());
   const idle = await spentBy(servers, () => setTimeout(IDLE_SECONDS * 1000));
-  console.log(
-    `${servers.length} nodes, idle: CPU ms a second: nodes ${(idle.nodes / IDLE_SECONDS).toFixed(1)}, ` +
-      `database ${(idle.database / IDLE_SECONDS).toFixed(1)}`,
-  );
+  record('idle, a second', size, divided(idle, IDLE_SECONDS));
   const load = newLoad();
-  const workers = Array.from({ length: WORKERS }, () => workUntilOver(pick, load));
+  const workers = Array.from({ length: WORKERS * size }, () => workUntilOver(pick, load));
   for (const kind of KINDS) {
     const run = async (n: number): Promise<void> => {
       const id = await startRun(pick, kind, n);
       // All kinds are waited for in the same way, although `three` has ended by then.
       await pick().call('GET', `/api/workflow/${id}?wait=30`);
     };
-    await throughputOf(WARM_UP_RUNS, IN_PROGRESS, run);
-    const spent = await spentBy(servers, () => throughputOf(runs, IN_PROGRESS, run));
-    console.log(
-      `${servers.length} nodes, ${kind.padEnd(8)}: CPU ms of a run: nodes ${(spent.nodes / runs).toFixed(2)}, ` +
-        `database ${(spent.database / runs).toFixed(2)}; transactions of a run: ${(spent.transactions / runs).toFixed(2)}`,
-    );
+    await throughputOf(WARM_UP_RUNS * size, IN_PROGRESS * size, run);
+    const runs = runsOfNode * size;
+    const spent = await spentBy(servers, () => throughputOf(runs, IN_PROGRESS * size, run));
+    record(kind, size, divided(spent, runs));
   }
   load.isOver = true;
   await Promise.all(workers);
 }
 
-interface Spent {
-  /** In ms of CPU time. */
-  readonly nodes: number;
-  readonly database: number;
-  readonly transactions: number;
+function divided({ database: ofDatabase, nodes, transactions }: Spent, by: number): Spent {
+  return { nodes: nodes / by, database: ofDatabase / by, transactions: transactions / by };
 }
 
 async function spentBy(
@@ -126,14 +130,48 @@ async function spentBy(
 }
 
 async function spentSoFar(servers: readonly SpawnedServer[]): Promise<Spent> {
-  // Sessions report their counters once a second.
-  await setTimeout(1500);
-  const { rows } = await database.query<{ readonly count: string }>(
-    'SELECT xact_commit + xact_rollback AS count FROM pg_stat_database WHERE datname = current_database()',
-  );
   return {
+    transactions: (await database.transactions()) ?? Number.NaN,
     nodes: servers.reduce((sum, { pid }) => sum + usageOf(pid).cpuMs, 0),
     database: databasePid === null ? 0 : usageOf(databasePid).cpuMs,
-    transactions: Number(rows[0]?.count),
   };
+}
+
+function record(measured: string, size: number, spent: Spent): void {
+  const bySize = samples.get(measured) ?? new Map<number, Spent[]>();
+  samples.set(measured, bySize.set(size, [...(bySize.get(size) ?? []), spent]));
+  console.log(`  ${measured.padEnd(16)}${textOf(spent)}`);
+}
+
+/** The medians, and how many times as much as the first fleet's they are. */
+function printTable(): void {
+  console.log('\nMedians, for one run: CPU ms of nodes + database; transactions; times the first');
+  for (const [measured, bySize] of samples) {
+    let first: Spent | null = null;
+    for (const [size, all] of bySize) {
+      const median = medianOf(all);
+      first ??= median;
+      const cost = totalOf(median) / totalOf(first);
+      const transactions = median.transactions / first.transactions;
+      console.log(
+        `${measured.padEnd(16)}${`${size}`.padStart(3)} nodes  ${textOf(median)}  ` +
+          `cost ${cost.toFixed(2)} times, transactions ${transactions.toFixed(2)} times`,
+      );
+    }
+  }
+}
+
+function medianOf(all: readonly Spent[]): Spent {
+  const sorted = all.toSorted((left, right) => totalOf(left) - totalOf(right));
+  const median = sorted[Math.floor(sorted.length / 2)];
+  if (median === undefined) throw new RangeError('Nothing was measured');
+  return median;
+}
+
+function totalOf({ database: ofDatabase, nodes }: Spent): number {
+  return nodes + ofDatabase;
+}
+
+function textOf({ database: ofDatabase, nodes, transactions }: Spent): string {
+  return `${nodes.toFixed(2)} + ${ofDatabase.toFixed(2)} ms; ${transactions.toFixed(2)}`;
 }
