@@ -218,6 +218,19 @@ everyStore(
         await eventually(async () => expect(await runsOf(id)).toHaveLength(2));
       });
 
+      it('lets 100 periods wait, however many come at once, and refuses more', async () => {
+        const id = await define({ Cron: '@hourly', Overlap: 'Queue' }, [WAIT]);
+        await backfill(id, '2026-01-01T00:00:00Z', '2026-01-01T01:00:00Z');
+        await eventually(async () => expect(await runsOf(id)).toHaveLength(1));
+        const hour = (n: number): string => new Date(Date.UTC(2026, 0, 2, n)).toISOString();
+        const answers = await Promise.all(
+          Array.from({ length: 102 }, (_, n) => backfill(id, hour(n), hour(n + 1))),
+        );
+        const statuses = answers.map(({ status }) => status);
+        expect(statuses.filter((status) => status === 202)).toHaveLength(100);
+        expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+      });
+
       it('leaves out future times, and is refused for a period of them', async () => {
         const id = await define({ Cron: '@hourly', Overlap: 'Allow' });
         await act(id, 'pause');

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CandidateFinder } from '../../src/store/mongo/candidate-finder.js';
 import { collectionsOf, type Collections } from '../../src/store/mongo/collections.js';
 import { CountedInserts } from '../../src/store/counted-inserts.js';
-import { ReferenceTurns } from '../../src/store/reference-turns.js';
+import { KeyedMutex } from '../../src/base/limits/keyed-mutex.js';
 import { openDescendantsIn } from '../../src/store/mongo/instances.js';
 import { DisabledDefinitions } from '../../src/store/mongo/disabled-definitions.js';
 import { groupedWritesOf } from '../../src/store/mongo/grouped-writes.js';
@@ -53,7 +53,7 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
       lazyWrites,
       countedInserts,
       groupedWrites,
-      referenceTurns: new ReferenceTurns(),
+      references: new KeyedMutex(),
       inputSweep: { after: null },
       claimSweep: { after: null },
       disabledDefinitions: new DisabledDefinitions(parts.disabled),

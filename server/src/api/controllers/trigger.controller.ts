@@ -130,6 +130,7 @@ export class TriggerController extends Controller {
   @Response<Problem>(404, 'There is no such definition or trigger')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Response<Problem>(429, 'Too many backfills of the trigger are waiting')
   @Security('bearer', ['conductor:controller'])
   @Middlewares(requiredBody)
   @Extension('x-request-schema', 'Backfill')

@@ -4,6 +4,7 @@ import type { TriggerDefinition } from '../../engine/model/trigger.js';
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import { isoTime } from '../../base/iso-time.js';
+import { KeyedMutex } from '../../base/limits/keyed-mutex.js';
 import type { Ids } from '../../base/ids.js';
 import { nextTimesOf, scheduleOf } from '../../schedules/trigger-times.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
@@ -25,6 +26,8 @@ import type {
 } from './trigger-types.js';
 
 const BACKFILL_MAX = 1000;
+/** Waiting periods of one trigger. */
+const BACKLOG_MAX = 100;
 const ATTEMPTS_MAX = 20;
 
 export interface TriggerControlOptions {
@@ -47,6 +50,7 @@ interface Found {
 
 export class TriggerControl {
   readonly #options: TriggerControlOptions;
+  readonly #mutex = new KeyedMutex();
 
   constructor(options: TriggerControlOptions) {
     this.#options = options;
@@ -124,7 +128,7 @@ export class TriggerControl {
   /**
    * Starts runs for past due times, according to Overlap. Future due times are skipped: the trigger starts their runs when they
    * are due.
-   * @throws AppError `trigger_not_found`, `invalid_request`
+   * @throws AppError `trigger_not_found`, `invalid_request`, `too_many_requests`
    */
   async backfill(
     definitionId: string,
@@ -157,14 +161,25 @@ export class TriggerControl {
     const last = times.at(-1);
     if (last === undefined) return [];
     const range = { from: from - 1, to: last };
-    await this.#change(definitionId, name, ({ state }) => ({
-      ...state,
-      backlog: [...state.backlog, range],
-    }));
+    await this.#change(definitionId, name, ({ state }) => {
+      if (state.backlog.length >= BACKLOG_MAX) throw tooManyBackfills(name);
+      return { ...state, backlog: [...state.backlog, range] };
+    });
     return times;
   }
 
-  async #change(
+  #change(
+    definitionId: string,
+    name: string,
+    change: (found: Found) => TriggerState,
+  ): Promise<TriggerListItem> {
+    return this.#mutex.run(triggerId(definitionId, name), () =>
+      this.#changeAlone(definitionId, name, change),
+    );
+  }
+
+  /** Other nodes, and the firing of the trigger, may change it at the same time. */
+  async #changeAlone(
     definitionId: string,
     name: string,
     change: (found: Found) => TriggerState,
@@ -205,6 +220,11 @@ export class TriggerControl {
       { fields: { definitionId } },
     );
   }
+}
+
+function tooManyBackfills(name: string): AppError {
+  const message = `${BACKLOG_MAX} backfills of the trigger '${name}' are already waiting`;
+  return new AppError('too_many_requests', message, { retryAfterSeconds: 60 });
 }
 
 function itemOf(

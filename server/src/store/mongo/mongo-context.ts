@@ -1,6 +1,6 @@
 /** The dependencies of every operation. */
 import type { CountedInserts } from '../counted-inserts.js';
-import type { ReferenceTurns } from '../reference-turns.js';
+import type { KeyedMutex } from '../../base/limits/keyed-mutex.js';
 import type { CandidateFinder } from './candidate-finder.js';
 import type { Collections } from './collections.js';
 import type { DisabledDefinitions } from './disabled-definitions.js';
@@ -11,7 +11,7 @@ export interface MongoContext extends Collections {
   readonly candidates: CandidateFinder;
   readonly lazyWrites: LazyWrites;
   readonly countedInserts: CountedInserts;
-  readonly referenceTurns: ReferenceTurns;
+  readonly references: KeyedMutex;
   /** Which definitions are disabled. */
   readonly disabledDefinitions: DisabledDefinitions;
   readonly groupedWrites: GroupedWrites;

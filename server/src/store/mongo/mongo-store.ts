@@ -12,7 +12,7 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { CountedInserts } from '../counted-inserts.js';
 import { Outage } from '../outage.js';
-import { ReferenceTurns } from '../reference-turns.js';
+import { KeyedMutex } from '../../base/limits/keyed-mutex.js';
 import { remoteCall, type RemoteContexts, withinTime, searchTimeoutOf } from '../remote-calls.js';
 import { storeMethods, type CallOperation } from '../store-operations.js';
 import type { Store } from '../store.js';
@@ -143,7 +143,7 @@ class MongoConnection {
       candidates: new CandidateFinder(collections.activities),
       lazyWrites: new LazyWrites(collections),
       countedInserts: new CountedInserts(openDescendantsIn(collections)),
-      referenceTurns: new ReferenceTurns(),
+      references: new KeyedMutex(),
       disabledDefinitions: new DisabledDefinitions(collections.disabled),
       groupedWrites: groupedWritesOf(collections),
       inputSweep: { after: null },

@@ -9,7 +9,7 @@ import {
   type InstanceSummary,
   type TerminationEntry,
 } from '../records/instances.js';
-import { referenceKeyOf } from '../reference-turns.js';
+import { referenceKeyOf } from '../reference-key.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
@@ -40,9 +40,7 @@ export async function insertInstance(
   [insert]: OperationArguments<'insertInstance'>,
 ): Promise<Result> {
   if (insert.conflict === undefined) return insertFreely(context, insert);
-  return context.referenceTurns.take(referenceKeyOf(insert.record), () =>
-    insertByRule(context, insert),
-  );
+  return context.references.run(referenceKeyOf(insert.record), () => insertByRule(context, insert));
 }
 
 /** Without a conflict rule. */

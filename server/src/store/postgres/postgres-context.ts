@@ -6,7 +6,7 @@ import type { ClaimedActivity } from '../records/activities.js';
 import type { InsertedEvent } from '../records/events.js';
 import type { CommitOutcome, InsertInstance, InstanceCommit } from '../records/instances.js';
 import type { PostedMessage } from '../records/messages.js';
-import type { ReferenceTurns } from '../reference-turns.js';
+import type { KeyedMutex } from '../../base/limits/keyed-mutex.js';
 import type { Database } from './database.js';
 
 export type Message = OperationArguments<'postMessages'>[0][number];
@@ -32,7 +32,7 @@ export interface PostgresContext {
   readonly database: Database;
   readonly groups: Groups;
   readonly countedInserts: CountedInserts;
-  readonly referenceTurns: ReferenceTurns;
+  readonly references: KeyedMutex;
   /** Reads the server's time, for nodes that use its clock. */
   readonly readServerTime: () => Promise<void>;
 }

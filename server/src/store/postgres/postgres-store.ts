@@ -19,7 +19,7 @@ import { NOTIFY_STATEMENT } from '../../postgres/notify.js';
 import { PostgresServers } from '../../postgres/servers.js';
 import { CountedInserts } from '../counted-inserts.js';
 import { Outage } from '../outage.js';
-import { ReferenceTurns } from '../reference-turns.js';
+import { KeyedMutex } from '../../base/limits/keyed-mutex.js';
 import {
   LONG_OPERATION_TIMEOUT_MS,
   remoteCall,
@@ -207,7 +207,7 @@ class PostgresStore {
       database,
       groups: createGroups(database),
       countedInserts: new CountedInserts(countOpenDescendants(database)),
-      referenceTurns: new ReferenceTurns(),
+      references: new KeyedMutex(),
       readServerTime: () => this.#readServerTime(database),
     };
   }

@@ -13,7 +13,7 @@ import {
   type InstanceSummary,
   type TerminationEntry,
 } from '../records/instances.js';
-import { referenceKeyOf } from '../reference-turns.js';
+import { referenceKeyOf } from '../reference-key.js';
 import type { Columns } from '../sql/columns.js';
 import { summaryOf } from '../sql/instances.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
@@ -42,9 +42,7 @@ export function insertInstance(
   [insert]: OperationArguments<'insertInstance'>,
 ): Promise<Result> {
   if (insert.conflict === undefined) return insertFreely(context, insert);
-  return context.referenceTurns.take(referenceKeyOf(insert.record), () =>
-    insertByRule(context, insert),
-  );
+  return context.references.run(referenceKeyOf(insert.record), () => insertByRule(context, insert));
 }
 
 async function insertByRule(context: PostgresContext, insert: InsertInstance): Promise<Result> {
