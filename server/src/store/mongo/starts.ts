@@ -2,6 +2,7 @@
 import type { Filter, FindCursor } from 'mongodb';
 import { joinedStartOf, recordIn, type JoinedStart } from '../joined-starts.js';
 import {
+  referenceKeyOf,
   TERMINATED_PER_INSERT,
   terminationOf,
   type InsertInstance,
@@ -9,7 +10,6 @@ import {
   type InstanceSummary,
   type TerminationEntry,
 } from '../records/instances.js';
-import { referenceKeyOf } from '../reference-key.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';

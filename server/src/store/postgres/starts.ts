@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { joinedStartOf, type JoinedStart } from '../joined-starts.js';
 import {
+  referenceKeyOf,
   TERMINATED_PER_INSERT,
   terminationOf,
   type ConflictScope,
@@ -13,7 +14,6 @@ import {
   type InstanceSummary,
   type TerminationEntry,
 } from '../records/instances.js';
-import { referenceKeyOf } from '../reference-key.js';
 import type { Columns } from '../sql/columns.js';
 import { summaryOf } from '../sql/instances.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';

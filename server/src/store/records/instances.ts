@@ -271,3 +271,14 @@ export type InstanceClaim = Pick<
 export interface DueInstance extends InstanceClaim {
   readonly wakeAt: number;
 }
+
+/**
+ * Identifies a definition and reference: inserts of a node with the same key and a conflict rule run one after the other.
+ * Distinguishes `ab` and `c` from `a` and `bc`.
+ */
+export function referenceKeyOf({
+  definitionId,
+  reference,
+}: Pick<InstanceRecord, 'definitionId' | 'reference'>): string {
+  return `${definitionId.length}:${definitionId}:${reference ?? ''}`;
+}
