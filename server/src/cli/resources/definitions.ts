@@ -4,7 +4,7 @@ import { readVersion } from '../arguments/values.js';
 import { pathTo } from '../connection/server-client.js';
 import { plain } from '../output/plain-text.js';
 import { relativeTime } from '../output/times.js';
-import { resource } from './resource-command.js';
+import { resource, withKey } from './resource-command.js';
 import { serverCommand, type AddCommand, type Call } from './server-command.js';
 
 interface ShowOptions {
@@ -18,8 +18,7 @@ const KEY = ['definition', 'the id of a definition'] as const;
 const show = serverCommand({
   description: 'show a definition, with its original text',
   declare: (command) =>
-    command
-      .argument('<definition>', KEY[1])
+    withKey({ key: KEY })(command)
       .option('--version <number>', 'the version; default: the latest', readVersion)
       .option('--source', 'print only the text', false),
   run: async ({ connect, options, output }: Call<ShowOptions>, id: string) => {

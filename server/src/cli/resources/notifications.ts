@@ -1,12 +1,12 @@
 /** `stepwright notifications`: manages notifications about runs, and their deliveries. */
-import { Option, type Command } from 'commander';
+import { Option } from 'commander';
 import type { Delivery, Notification } from '../../api/wire/models/notification.js';
 import { withPage } from '../connection/options.js';
 import { pathTo } from '../connection/server-client.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import type { Output } from '../output/output.js';
 import { fullTime, relativeTime } from '../output/times.js';
-import { resource } from './resource-command.js';
+import { resource, withKey } from './resource-command.js';
 import { listCommand, serverCommand, type Call } from './server-command.js';
 
 const KEY = ['name', 'the name of a notification'] as const;
@@ -14,7 +14,7 @@ const STATES: readonly Delivery['state'][] = ['waiting', 'delivered', 'failed'];
 
 const test = serverCommand({
   description: 'send a test message and show the response',
-  declare: withName,
+  declare: withKey({ key: KEY }),
   run: async ({ connect, output }: Call, name: string) => {
     const client = await connect();
     const path = pathTo`/api/notification/${name}/test`;
@@ -28,7 +28,7 @@ const deliveries = listCommand<Delivery, { readonly state?: string }, [name: str
   description: 'list the deliveries of a notification, newest first',
   declare: (command) =>
     withPage(
-      withName(command).addOption(
+      withKey({ key: KEY })(command).addOption(
         new Option('--state <state>', 'only in this state').choices(STATES),
       ),
       20,
@@ -54,7 +54,8 @@ const deliveries = listCommand<Delivery, { readonly state?: string }, [name: str
 
 const redeliver = serverCommand({
   description: 'send a delivery again, in any state',
-  declare: (command) => withName(command).argument('<delivery>', 'the id of a delivery'),
+  declare: (command) =>
+    withKey({ key: KEY })(command).argument('<delivery>', 'the id of a delivery'),
   run: async ({ connect, output }: Call, name: string, id: string) => {
     const client = await connect();
     const path = pathTo`/api/notification/${name}/deliveries/${id}/redeliver`;
@@ -96,11 +97,6 @@ export const notifications = resource<Notification>({
     redeliver,
   },
 });
-
-function withName(command: Command): Command {
-  const [name, help] = KEY;
-  return command.argument(`<${name}>`, help);
-}
 
 function printDelivery(output: Output, delivery: Delivery): void {
   output.result(delivery, () =>

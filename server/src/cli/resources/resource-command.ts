@@ -184,7 +184,8 @@ export function printItem<Item extends object, Row>(
   });
 }
 
-function withKey({
+/** Adds the argument that selects an item. */
+export function withKey({
   key: [name, help],
 }: Pick<ItemDescription<never>, 'key'>): (command: Command) => Command {
   return (command) => command.argument(`<${name}>`, help);

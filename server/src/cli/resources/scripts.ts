@@ -3,7 +3,7 @@ import type { StepSummary } from '../../api/wire/models/step.js';
 import { readVersion } from '../arguments/values.js';
 import { pathTo } from '../connection/server-client.js';
 import { relativeTime } from '../output/times.js';
-import { resource } from './resource-command.js';
+import { resource, withKey } from './resource-command.js';
 import { serverCommand, type Call } from './server-command.js';
 
 const KEY = ['script', 'the name of a script'] as const;
@@ -11,9 +11,11 @@ const KEY = ['script', 'the name of a script'] as const;
 const show = serverCommand({
   description: 'print a script',
   declare: (command) =>
-    command
-      .argument('<script>', KEY[1])
-      .option('--version <number>', 'the version; default: the latest', readVersion),
+    withKey({ key: KEY })(command).option(
+      '--version <number>',
+      'the version; default: the latest',
+      readVersion,
+    ),
   run: async (
     { connect, options: { version }, output }: Call<{ readonly version?: number }>,
     name: string,
