@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { AnswerMemory } from '../../../src/base/limits/answer-memory.js';
 import type { Caller } from '../../../src/base/limits/current-caller.js';
-import { HeldMemory } from '../../../src/base/limits/held-memory.js';
 import { CanceledError } from '../../../src/base/slices.js';
 import { RouteMemory } from '../../../src/api/http/route-memory.js';
+import { callerOf as createCaller } from '../../support/caller.js';
 
 const KILOBYTES = 1024;
 const NEVER = new AbortController().signal;
@@ -13,9 +13,9 @@ const ROUTE = 'AuditController.listAudit';
 function createCallers() {
   const account = new AnswerMemory({ bytesMax: 2 ** 20, refused: () => undefined });
   const callerOf = (key: string, gone = NEVER): Caller => {
-    const memory = new HeldMemory(account, { key, gone });
-    memory.hold();
-    return { key, address: key, gone, memory };
+    const caller = createCaller(key, gone, account);
+    caller.memory.hold();
+    return caller;
   };
   return { callerOf };
 }

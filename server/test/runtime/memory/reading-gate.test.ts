@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.js';
 import { AnswerMemory } from '../../../src/base/limits/answer-memory.js';
 import { runForCaller, type Caller } from '../../../src/base/limits/current-caller.js';
-import { HeldMemory } from '../../../src/base/limits/held-memory.js';
 import { CanceledError } from '../../../src/base/slices.js';
 import { ReadingGate } from '../../../src/runtime/memory/reading-gate.js';
+import { callerOf as createCaller } from '../../support/caller.js';
 
 const BYTES_MAX = 800;
 const NEVER = new AbortController().signal;
@@ -13,9 +13,7 @@ const NEVER = new AbortController().signal;
 function createGate() {
   const account = new AnswerMemory({ bytesMax: 2 ** 20, refused: () => undefined });
   const gate = new ReadingGate(BYTES_MAX, 8);
-  const callerOf = (key: string, gone = NEVER): Caller => {
-    return { key, address: key, gone, memory: new HeldMemory(account, { key, gone }) };
-  };
+  const callerOf = (key: string, gone = NEVER): Caller => createCaller(key, gone, account);
   return { account, callerOf, gate };
 }
 

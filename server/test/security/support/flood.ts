@@ -87,7 +87,7 @@ export class FloodedServer {
 
   static async start(folder: string, options: FloodOptions): Promise<FloodedServer> {
     const { parallel, sizes } = options;
-    const database = { ...(options.database ?? embeddedStore(folder)) };
+    const database = options.database ?? embeddedStore(folder);
     const environment = { ...database.environment, DATA_DIR: folder };
     await fillStore(database.open(), sizes);
     const preparing = await startServer(environment, []);
