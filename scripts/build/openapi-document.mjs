@@ -113,7 +113,7 @@ function finishOperation(operation, schemas) {
   };
 }
 
-/** Characters that the server rejects in names: see `server/src/engine/model/names.ts`. */
+/** Characters that the server rejects in names: see `server/src/engine/values/names.ts`. */
 function withNameLimits(parameter) {
   const { in: place, name, schema } = parameter;
   if (place !== 'path' || name === 'token' || schema.type !== 'string') return parameter;

@@ -3,7 +3,7 @@
  *
  *  DO1 It is the first member of the body, so that lists can read it without the rest, which may be long.
  */
-import { ORIGIN_LENGTH_MAX } from '../engine/model/names.js';
+import { ORIGIN_LENGTH_MAX } from '../engine/values/names.js';
 import { readJson, writeJson } from '../engine/values/exact-json.js';
 import type { JsonObject } from '../engine/values/json.js';
 

@@ -4,7 +4,7 @@
  *
  * The name of a term tells a tag (`t`) from a field (`f`); term-values.ts describes the values.
  */
-import type { Tags } from '../engine/model/tags.js';
+import type { Tags } from '../engine/values/tags.js';
 import { elementsOf, type IndexFields, type IndexValue } from '../engine/values/index-fields.js';
 import type { IndexCondition } from './records/index-conditions.js';
 import { storableText, termValue } from './term-values.js';

@@ -1,7 +1,7 @@
 /** Tags, index fields and failures as the stores keep them: JSON, which holds any name and integers of any length; null for none. */
 import { NO_INDEX, NO_TAGS, type IndexFields } from '../engine/values/index-fields.js';
 import { readJson, writeJson } from '../engine/values/exact-json.js';
-import type { Tags } from '../engine/model/tags.js';
+import type { Tags } from '../engine/values/tags.js';
 import type { InstanceFailure } from './records/instances.js';
 
 export function tagsText(tags: Tags): string | null {

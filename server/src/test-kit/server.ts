@@ -13,7 +13,7 @@ import { quoteText } from '../engine/values/convert-input.js';
 import type { Json, JsonObject } from '../engine/values/json.js';
 import type { ConflictScope, OnConflict } from '../engine/model/start-options.js';
 import { readTime, TIME_EXAMPLE, timeProblem } from '../engine/values/times.js';
-import type { Tags } from '../engine/model/tags.js';
+import type { Tags } from '../engine/values/tags.js';
 import type { PostedDefinition } from '../runtime/definitions/definition-types.js';
 import type { Host } from '../runtime/host.js';
 import type { Store } from '../store/store.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { EVENT_KEY_LENGTH_MAX, nameProblem } from '../../src/engine/model/names.js';
+import { EVENT_KEY_LENGTH_MAX, nameProblem } from '../../src/engine/values/names.js';
 
 interface Media {
   readonly schema: Record<string, unknown>;

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { WorkflowPage } from '../../src/api/wire/models/workflow.js';
 import type { WorkflowCount } from '../../src/api/wire/models/workflow-filter.js';
-import { TAGS_MAX, type Tags } from '../../src/engine/model/tags.js';
+import { TAGS_MAX, type Tags } from '../../src/engine/values/tags.js';
 import { observeStore } from '../../src/store/observed-store.js';
 import type { Store } from '../../src/store/store.js';
 import { eventually } from '../../../sdk/test/support/eventually.js';

@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../base/errors.js';
 import { shortestPrefixes, type AllowedNames } from '../../base/allowed-names.js';
-import { nameProblem } from '../../engine/model/names.js';
+import { nameProblem } from '../../engine/values/names.js';
 
 /** This scope allows everything. */
 const ADMIN_SCOPE = 'conductor:admin';

@@ -10,7 +10,7 @@ import { execFile } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { nameProblem, ORIGIN_LENGTH_MAX } from '../../engine/model/names.js';
+import { nameProblem, ORIGIN_LENGTH_MAX } from '../../engine/values/names.js';
 import { misused } from '../failure.js';
 
 const REVISION_LENGTH = 12;

@@ -7,7 +7,7 @@
 import { ERROR_BEHAVIORS } from '../model/definition.js';
 import { CONFLICT_SCOPE_NAMES, ON_CONFLICT } from '../model/start-options.js';
 import { OVERLAPS } from '../model/trigger.js';
-import { TAG_NAME_LENGTH_MAX, TAG_VALUE_LENGTH_MAX, TAGS_MAX } from '../model/tags.js';
+import { TAG_NAME_LENGTH_MAX, TAG_VALUE_LENGTH_MAX, TAGS_MAX } from '../values/tags.js';
 import type { JsonObject } from '../values/json.js';
 import { caseless, hasMember, objectOf } from './caseless-schema.js';
 import { TRIGGERS_MAX } from './parse-triggers.js';
@@ -21,7 +21,7 @@ import {
   type StepMember,
   type TriggerMember,
 } from './step-members.js';
-import { BUILT_IN_STEP_TYPES } from './step-type-names.js';
+import { BUILT_IN_STEP_TYPES } from '../model/step-type-names.js';
 import { builtInStepType, type StepType } from './step-types.js';
 
 const NAME: JsonObject = { type: ['string', 'number'], maxLength: 200, pattern: '\\S' };

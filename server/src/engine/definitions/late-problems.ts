@@ -4,7 +4,7 @@
  */
 import { quoteText } from '../values/convert-input.js';
 import type { DocumentProblem } from '../model/definition.js';
-import { BUILT_IN_STEP_TYPES } from './step-type-names.js';
+import { BUILT_IN_STEP_TYPES } from '../model/step-type-names.js';
 import type { CustomStepUse, ExpressionSource } from './parse-state.js';
 import { findForeignSyntax, foreignHint } from './foreign/foreign-syntax.js';
 import { suggestName } from './suggest-name.js';

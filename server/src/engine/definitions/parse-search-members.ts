@@ -1,7 +1,7 @@
 /** The members that make runs searchable: Index (fields of the data) and Tags. */
 import { describeValue, quoteText } from '../values/convert-input.js';
 import { isJsonObject, setField, type JsonObject } from '../values/json.js';
-import { isLonger, tagNameProblem, TAGS_MAX, tagValueProblem, type Tags } from '../model/tags.js';
+import { isLonger, tagNameProblem, TAGS_MAX, tagValueProblem, type Tags } from '../values/tags.js';
 import { childPointer } from './json-pointer.js';
 import { checkName, label, type MemberReader } from './member-reader.js';
 import type { DefinitionMember } from './step-members.js';

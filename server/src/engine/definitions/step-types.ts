@@ -7,7 +7,7 @@
 import { INSTANCE_OUTCOMES } from '../model/instance.js';
 import { CONFLICT_SCOPE_NAMES, ON_CONFLICT } from '../model/start-options.js';
 import { EMIT_LEVELS, HTTP_FORMATS, HTTP_METHODS } from '../values/input-choices.js';
-import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from './step-type-names.js';
+import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from '../model/step-type-names.js';
 
 /** The type to which an input is converted before the step gets it; `any` is passed unchanged. */
 export type InputKind =

@@ -6,7 +6,7 @@ import { terminate } from '../failure/error-behaviors.js';
 import { cutOff } from '../failure/in-flight.js';
 import { isEnded, type InstanceStatus, type ParentLink, type Instance } from '../model/instance.js';
 import type { InstanceTrace } from '../model/instance-trace.js';
-import type { Tags } from '../model/tags.js';
+import type { Tags } from '../values/tags.js';
 import type { TriggerStart } from '../model/trigger.js';
 import { jsonLength } from '../values/json-length.js';
 import { NO_INDEX, NO_TAGS } from '../values/index-fields.js';

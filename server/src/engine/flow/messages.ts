@@ -9,7 +9,7 @@ import type { WorkflowDefinition } from '../model/definition.js';
 import { isEnded, type InstanceOutcome, type InstanceStatus } from '../model/instance.js';
 import type { StepError } from '../model/step-record.js';
 import { isAnswered, keepAnswer, noteDropped } from '../repair/answers.js';
-import type { KeyedRequest, Modification, Repair } from '../repair/modification.js';
+import type { KeyedRequest, Modification, Repair } from '../model/modification.js';
 import { describeModification } from '../repair/describe-modification.js';
 import { modifyInstance } from '../repair/modify.js';
 import { acceptsOutcome } from '../primitives/effects.js';

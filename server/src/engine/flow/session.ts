@@ -12,7 +12,7 @@ import type { Instance } from '../model/instance.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
 import type { StepError, StepRecord, StepRecordStatus } from '../model/step-record.js';
-import type { AppliedRepair } from '../repair/modification.js';
+import type { AppliedRepair } from '../model/modification.js';
 import type { Json } from '../values/json.js';
 
 export interface Subscription {

@@ -2,11 +2,11 @@
  * A workflow definition in the form that the engine runs: validated, with canonical step types, durations in milliseconds
  * and all expressions extracted. `parse-definition.ts` creates it from a posted document.
  */
-import type { BuiltInStepType } from '../definitions/step-type-names.js';
+import type { BuiltInStepType } from './step-type-names.js';
 import type { JsonObject } from '../values/json.js';
 import type { InputValue } from './input-value.js';
 import type { ConflictScope, OnConflict } from './start-options.js';
-import type { Tags } from './tags.js';
+import type { Tags } from '../values/tags.js';
 import type { TriggerDefinition } from './trigger.js';
 
 export const ERROR_BEHAVIORS = ['Retry', 'Suspend', 'Terminate', 'Compensate'] as const;

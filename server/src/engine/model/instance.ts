@@ -7,12 +7,12 @@
  */
 import type { InstanceChange, AnnouncedStatus } from './instance-change.js';
 import type { IndexFields } from '../values/index-fields.js';
-import type { ModificationAnswer } from '../repair/modification.js';
+import type { ModificationAnswer } from './modification.js';
 import type { JsonObject } from '../values/json.js';
 import type { InstanceTrace } from './instance-trace.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
 import type { TriggerStart } from './trigger.js';
-import type { Tags } from './tags.js';
+import type { Tags } from '../values/tags.js';
 import type { StepError, StepRecord } from './step-record.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';

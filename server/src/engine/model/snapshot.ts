@@ -18,12 +18,12 @@ import type {
 } from './instance.js';
 import type { AnnouncedStatus } from './instance-change.js';
 import type { InstanceTrace } from './instance-trace.js';
-import type { ModificationAnswer } from '../repair/modification.js';
+import type { ModificationAnswer } from './modification.js';
 import type { StepError, StepRecord } from './step-record.js';
 import type { IndexFields } from '../values/index-fields.js';
 import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
-import type { Tags } from './tags.js';
+import type { Tags } from '../values/tags.js';
 import type { TriggerStart } from './trigger.js';
 
 /** Incremented when nodes that know only the previous format could not continue a stored instance. */

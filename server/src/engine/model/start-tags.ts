@@ -1,6 +1,6 @@
 /** The tags of a start, merged with its definition's tags. */
 import { describeValue } from '../values/convert-input.js';
-import { TAGS_MAX, tagNameProblem, tagValueProblem, type Tags } from './tags.js';
+import { TAGS_MAX, tagNameProblem, tagValueProblem, type Tags } from '../values/tags.js';
 
 /** @returns the problem, as the beginning of a sentence; or null */
 export function readTags(entries: readonly (readonly [name: string, value: unknown])[]): {

@@ -20,7 +20,7 @@ import {
   type StartKey,
 } from '../model/start-options.js';
 import { readTags } from '../model/start-tags.js';
-import type { Tags } from '../model/tags.js';
+import type { Tags } from '../values/tags.js';
 import { setState } from '../flow/pointer-states.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 

@@ -1,5 +1,5 @@
 /** The primitive of each step type. */
-import type { BuiltInStepType } from '../definitions/step-type-names.js';
+import type { BuiltInStepType } from '../model/step-type-names.js';
 import type { Pointer } from '../model/pointer.js';
 import { stepOf, type Session } from '../flow/session.js';
 import { activity } from './activity.js';

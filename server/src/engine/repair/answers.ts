@@ -8,7 +8,11 @@ import type { Session } from '../flow/session.js';
 import type { Instance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
 import type { Json } from '../values/json.js';
-import type { KeyedRequest, ModificationAnswer, ModificationResult } from './modification.js';
+import type {
+  KeyedRequest,
+  ModificationAnswer,
+  ModificationResult,
+} from '../model/modification.js';
 
 /** No caller waits longer for an answer. */
 const ANSWER_KEPT_MS = 60_000;

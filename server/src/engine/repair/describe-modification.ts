@@ -1,5 +1,5 @@
 /** Describes an applied modification in one line for the audit. */
-import type { AppliedModification, Execution, Modification } from './modification.js';
+import type { AppliedModification, Execution, Modification } from '../model/modification.js';
 
 /** Maximum number of steps that are named; the others are only counted. */
 const NAMED_MAX = 5;

@@ -9,7 +9,7 @@ import type { Pointer } from '../model/pointer.js';
 import { quoteText } from '../values/convert-input.js';
 import type { Session } from '../flow/session.js';
 import { foreachItemOf } from './foreach-item.js';
-import type { Modification, Obstacle, StepStart } from './modification.js';
+import type { Modification, Obstacle, StepStart } from '../model/modification.js';
 import { targetStepId } from './move-version.js';
 import { StartContainers } from './start-containers.js';
 import type { Surroundings } from '../flow/pointers.js';

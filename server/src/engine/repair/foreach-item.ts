@@ -4,7 +4,7 @@ import type { WorkflowDefinition } from '../model/definition.js';
 import type { Pointer } from '../model/pointer.js';
 import { itemOf } from '../flow/pointers.js';
 import type { Json } from '../values/json.js';
-import type { StepStart } from './modification.js';
+import type { StepStart } from '../model/modification.js';
 
 interface Item {
   readonly item?: Json;

@@ -23,7 +23,7 @@ import type {
   Modification,
   ModificationResult,
   ModificationWarning,
-} from './modification.js';
+} from '../model/modification.js';
 import { moveToVersion } from './move-version.js';
 
 /** @param target the version of the definition that applies afterwards; the instance's own if it does not change */

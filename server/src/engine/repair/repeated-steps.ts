@@ -2,7 +2,7 @@
 import { successorsOf } from '../definitions/step-places.js';
 import { traitsOf } from '../definitions/step-types.js';
 import type { StepDefinition, WorkflowDefinition } from '../model/definition.js';
-import type { RepeatedStep } from './modification.js';
+import type { RepeatedStep } from '../model/modification.js';
 
 /** A started step, and the containers that it is opened in, innermost first. */
 export interface StartedStep {

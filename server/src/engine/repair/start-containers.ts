@@ -9,7 +9,7 @@ import type { Session } from '../flow/session.js';
 import type { StepPlace, WorkflowDefinition } from '../model/definition.js';
 import type { Pointer } from '../model/pointer.js';
 import { quoteText } from '../values/convert-input.js';
-import type { Modification, Obstacle, StepStart } from './modification.js';
+import type { Modification, Obstacle, StepStart } from '../model/modification.js';
 import { targetStepId } from './move-version.js';
 
 /** Maximum number of executions that an obstacle names. */

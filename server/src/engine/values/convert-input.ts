@@ -10,7 +10,7 @@ import { DURATION_FORMS, parseDurationMs } from './durations.js';
 import { writeNumber } from './exact-json.js';
 import { EMIT_LEVELS, type EmitLevel } from './input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from './json.js';
-import { EVENT_KEY_LENGTH_MAX, pathNameProblem, referenceProblem } from '../model/names.js';
+import { EVENT_KEY_LENGTH_MAX, pathNameProblem, referenceProblem } from './names.js';
 import { readTime, TIME_EXAMPLE, timeProblem } from './times.js';
 
 export type Conversion<T> =

@@ -3,7 +3,7 @@
  *
  * Text, numbers and booleans can be indexed; a list is indexed by each of its elements that can be. Anything else is omitted.
  */
-import { isLonger, type Tags } from '../model/tags.js';
+import { isLonger, type Tags } from './tags.js';
 import { jsonLength } from './json-length.js';
 import { getField, isJsonObject, setField, type Json, type JsonObject } from './json.js';
 

@@ -1,6 +1,6 @@
 /** The follow-up of a durable commit outside the instance (R2): writes log lines, counts, notifies waiting callers. */
 import type { Instance } from '../../engine/model/instance.js';
-import type { ModificationAnswer } from '../../engine/repair/modification.js';
+import type { ModificationAnswer } from '../../engine/model/modification.js';
 import type { Logger } from '../../base/logger.js';
 import type { Clock } from '../../base/clock.js';
 import type { ActivityBroker } from '../activities/activity-broker.js';

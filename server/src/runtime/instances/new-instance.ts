@@ -5,7 +5,7 @@ import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { stateVersionOf } from '../../engine/model/snapshot.js';
-import type { Tags } from '../../engine/model/tags.js';
+import type { Tags } from '../../engine/values/tags.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { ConflictRule, InstanceRecord } from '../../store/records/instances.js';
 import { failureOf } from './instance-failure.js';

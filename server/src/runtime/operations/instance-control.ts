@@ -6,7 +6,7 @@
 import type { Instance } from '../../engine/model/instance.js';
 import { waitsForRetry } from '../../engine/flow/messages.js';
 import { executionKey, type Pointer } from '../../engine/model/pointer.js';
-import { TAGS_MAX } from '../../engine/model/tags.js';
+import { TAGS_MAX } from '../../engine/values/tags.js';
 import { AppError } from '../../base/errors.js';
 import type {
   AuditAction,

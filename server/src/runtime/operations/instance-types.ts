@@ -1,6 +1,6 @@
 /** The calls of clients on instances, and their results. Times are milliseconds since 1970. */
 import type { ConflictScope, OnConflict } from '../../engine/model/start-options.js';
-import type { Tags } from '../../engine/model/tags.js';
+import type { Tags } from '../../engine/values/tags.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { IndexFields } from '../../engine/values/index-fields.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';

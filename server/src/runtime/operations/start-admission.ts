@@ -2,9 +2,9 @@
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { ConflictScope, OnConflict, StartKey } from '../../engine/model/start-options.js';
 import { mergeTags } from '../../engine/model/start-tags.js';
-import type { Tags } from '../../engine/model/tags.js';
+import type { Tags } from '../../engine/values/tags.js';
 import { toName } from '../../engine/values/convert-input.js';
-import { requestOf } from '../../engine/values/expression-plan.js';
+import { requestOf } from '../../engine/model/expression-plan.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';

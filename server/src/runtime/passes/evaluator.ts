@@ -4,7 +4,7 @@ import { toBoolean } from '../../engine/values/convert-input.js';
 import type { StepDefinition } from '../../engine/model/definition.js';
 import type { InputValue } from '../../engine/model/input-value.js';
 import { writeJson } from '../../engine/values/exact-json.js';
-import { planInputs, requestOf, type InputPlan } from '../../engine/values/expression-plan.js';
+import { planInputs, requestOf, type InputPlan } from '../../engine/model/expression-plan.js';
 import type { Failure } from '../../engine/failure/fail-step.js';
 import type { Instance } from '../../engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../engine/values/json.js';

@@ -2,7 +2,7 @@
  * Evaluates inputs that use `secrets`. Python never gets secret values: it sees `***NAME***`, and in a second evaluation drafts
  * of marks, which show where whole values belong. See runtime/secrets/secret-marks.ts.
  */
-import type { InputPlan } from '../../engine/values/expression-plan.js';
+import type { InputPlan } from '../../engine/model/expression-plan.js';
 import type { Json } from '../../engine/values/json.js';
 import type {
   CallOptions,

@@ -1,7 +1,7 @@
 /** Lists secrets, and the definitions that use them. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
-import { planInputs } from '../../engine/values/expression-plan.js';
+import { planInputs } from '../../engine/model/expression-plan.js';
 import { SharedWork } from '../../base/shared-work.js';
 import type { SecretSource } from '../../secrets/secret-source.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';

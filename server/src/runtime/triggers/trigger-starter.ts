@@ -2,7 +2,7 @@
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { TriggerDefinition, TriggerStart } from '../../engine/model/trigger.js';
 import { toObject, toReference } from '../../engine/values/convert-input.js';
-import { planInputs } from '../../engine/values/expression-plan.js';
+import { planInputs } from '../../engine/model/expression-plan.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError, type ErrorCode } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';

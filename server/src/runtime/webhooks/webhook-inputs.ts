@@ -3,7 +3,7 @@ import { notPython } from '../../engine/definitions/late-problems.js';
 import { parseInputValue } from '../../engine/definitions/parse-input-value.js';
 import { ParseState } from '../../engine/definitions/parse-state.js';
 import type { InputValue } from '../../engine/model/input-value.js';
-import { planInputs } from '../../engine/values/expression-plan.js';
+import { planInputs } from '../../engine/model/expression-plan.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { DocumentProblem } from '../../engine/model/definition.js';
 import { AppError } from '../../base/errors.js';

@@ -1,5 +1,5 @@
 /** Changes to an instance from outside its owner: control actions, tags, links, index fields, and the audit log. */
-import { TAGS_MAX } from '../../engine/model/tags.js';
+import { TAGS_MAX } from '../../engine/values/tags.js';
 import { NEXT_STATUS, patchedTags, type AuditEntry } from '../records/control.js';
 import type { InstanceRecord } from '../records/instances.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';

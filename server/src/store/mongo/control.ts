@@ -1,6 +1,6 @@
 /** Changes to an instance from outside its owner: control actions, tags, links, index fields, and the audit log in its document. */
 import type { Filter, PushOperator, UpdateFilter } from 'mongodb';
-import { TAGS_MAX } from '../../engine/model/tags.js';
+import { TAGS_MAX } from '../../engine/values/tags.js';
 import {
   NEXT_STATUS,
   type AuditEntry,

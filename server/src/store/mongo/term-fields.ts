@@ -1,6 +1,6 @@
 /** Tags and index fields in the document of an instance, and the terms by which they find it. */
 import type { IndexFields } from '../../engine/values/index-fields.js';
-import type { Tags } from '../../engine/model/tags.js';
+import type { Tags } from '../../engine/values/tags.js';
 import { indexIn, indexText, tagsIn, tagsText } from '../json-columns.js';
 import { ANY_VALUE, fieldTerms, tagTerms, termConditionOf, type Term } from '../index-terms.js';
 import type { IndexCondition } from '../records/index-conditions.js';

@@ -2,7 +2,7 @@
  * Changes to an instance from outside its owner: control actions, tags, links, index fields, and the audit log in the
  * instance's row. Each is one update that also wakes the owner, or makes it read the instance again.
  */
-import { TAGS_MAX } from '../../engine/model/tags.js';
+import { TAGS_MAX } from '../../engine/values/tags.js';
 import { tagTerms, termChanges } from '../index-terms.js';
 import { indexText, tagsText } from '../json-columns.js';
 import { NEXT_STATUS, type AuditEntry, patchedTags } from '../records/control.js';

@@ -1,5 +1,5 @@
 /** Control actions on instances: the actions, the status that each leads to, and the record of who performed them. */
-import type { Tags } from '../../engine/model/tags.js';
+import type { Tags } from '../../engine/values/tags.js';
 import type { InstanceRecord, InstanceStatus } from './instances.js';
 
 /** `compensate` asks the instance to compensate its completed steps and then to end; a message carries the request. */

@@ -1,6 +1,6 @@
 /** Conditions on the tags and the index fields of instances, and what they mean. */
 import { elementsOf, type IndexFields, type IndexValue } from '../../engine/values/index-fields.js';
-import type { Tags } from '../../engine/model/tags.js';
+import type { Tags } from '../../engine/values/tags.js';
 import { termValue } from '../term-values.js';
 import { compareText } from '../text-order.js';
 

@@ -1,6 +1,6 @@
 /** Instances as they are stored: the document, its side records, and the changes that a commit makes. */
 import type { IndexFields } from '../../engine/values/index-fields.js';
-import type { Tags } from '../../engine/model/tags.js';
+import type { Tags } from '../../engine/values/tags.js';
 import type { NewActivityRecord } from './activities.js';
 import type { SubscriptionRecord } from './events.js';
 import type { InboxMessage } from './messages.js';

@@ -1,5 +1,5 @@
 /** A file of tests as it was read: cases of one definition, each with its place in the text. */
-import type { Tags } from '../../engine/model/tags.js';
+import type { Tags } from '../../engine/values/tags.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { InstanceOutcome, InstanceStatus } from '../../store/records/instances.js';
 import type { Mocks } from '../answers.js';

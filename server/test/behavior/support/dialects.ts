@@ -5,7 +5,7 @@
  * does not matter and leaves alone what belongs to the user: step ids, data keys, inputs of custom steps, graph keys.
  */
 import { stringify } from 'yaml';
-import { BUILT_IN_STEP_TYPES } from '../../../src/engine/definitions/step-type-names.js';
+import { BUILT_IN_STEP_TYPES } from '../../../src/engine/model/step-type-names.js';
 import { writeJson } from '../../../src/engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/engine/values/json.js';
 

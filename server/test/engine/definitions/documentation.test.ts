@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { BUILT_IN_STEP_TYPES } from '../../../src/engine/definitions/step-type-names.js';
+import { BUILT_IN_STEP_TYPES } from '../../../src/engine/model/step-type-names.js';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import {
   DOCUMENT_ERROR_CODES,

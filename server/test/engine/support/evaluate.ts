@@ -5,7 +5,7 @@
 import { compileFunction } from 'node:vm';
 import { toBoolean } from '../../../src/engine/values/convert-input.js';
 import type { InputValue } from '../../../src/engine/model/input-value.js';
-import { planInputs, requestOf } from '../../../src/engine/values/expression-plan.js';
+import { planInputs, requestOf } from '../../../src/engine/model/expression-plan.js';
 import type { Instance } from '../../../src/engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../../src/engine/values/json.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';

@@ -2,7 +2,7 @@
 import {
   BUILT_IN_STEP_TYPES,
   type BuiltInStepType,
-} from '../../../src/engine/definitions/step-type-names.js';
+} from '../../../src/engine/model/step-type-names.js';
 import { builtInStepType } from '../../../src/engine/definitions/step-types.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import { compute, step } from '../../behavior/support/steps.js';

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type * as host from '../../../runtime/definitions/definition-types.js';
 import type * as wire from '../models/definition.js';
 import { AppError } from '../../../base/errors.js';
-import { nameProblem, ORIGIN_LENGTH_MAX } from '../../../engine/model/names.js';
+import { nameProblem, ORIGIN_LENGTH_MAX } from '../../../engine/values/names.js';
 import { itemsWithPosition } from './problem-items.js';
 import { toWireTime } from './time.js';
 

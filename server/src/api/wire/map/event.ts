@@ -1,5 +1,5 @@
 /** Converts events between host and wire. */
-import { EVENT_KEY_LENGTH_MAX } from '../../../engine/model/names.js';
+import { EVENT_KEY_LENGTH_MAX } from '../../../engine/values/names.js';
 import { AppError } from '../../../base/errors.js';
 import type { EventName } from '../../../runtime/events/event-types.js';
 import type * as host from '../../../runtime/events/event-types.js';

@@ -1,6 +1,6 @@
 /** API keys between host and wire. */
 import { quoteText } from '../../../engine/values/convert-input.js';
-import { nameProblem } from '../../../engine/model/names.js';
+import { nameProblem } from '../../../engine/values/names.js';
 import type * as host from '../../../runtime/access/api-key-types.js';
 import { isScope, NOT_A_SCOPE } from '../../access/scopes.js';
 import type * as wire from '../models/key.js';

@@ -1,5 +1,5 @@
 /** Names in paths and queries: strings of limited length without control characters. */
-import { nameProblem, pathNameProblem } from '../../../engine/model/names.js';
+import { nameProblem, pathNameProblem } from '../../../engine/values/names.js';
 import { AppError } from '../../../base/errors.js';
 
 /**

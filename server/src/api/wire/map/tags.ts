@@ -1,5 +1,5 @@
 /** Converts changes of tags from the wire. */
-import { tagNameProblem, tagValueProblem } from '../../../engine/model/tags.js';
+import { tagNameProblem, tagValueProblem } from '../../../engine/values/tags.js';
 import { isJsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
 import type { TagChanges } from '../../../store/records/control.js';

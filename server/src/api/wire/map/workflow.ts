@@ -1,6 +1,6 @@
 /** Converts runs and their steps between host and wire. */
 import { readTags } from '../../../engine/model/start-tags.js';
-import type { Tags } from '../../../engine/model/tags.js';
+import type { Tags } from '../../../engine/values/tags.js';
 import { DURATION_FORMS, parseDurationMs } from '../../../engine/values/durations.js';
 import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';

@@ -1,5 +1,5 @@
 /** The error that lists all obstacles to a modification. */
-import type { Obstacle } from '../../../engine/repair/modification.js';
+import type { Obstacle } from '../../../engine/model/modification.js';
 import { AppError } from '../../../base/errors.js';
 
 export function impossible(workflowId: string, obstacles: readonly Obstacle[]): AppError {

@@ -10,7 +10,7 @@
  *  RP2 The audit entry is part of the commit that contains the repair.
  */
 import { answerTo, dropsOf, type KnownAnswer } from '../../../engine/repair/answers.js';
-import type { ModificationAnswer, Repair } from '../../../engine/repair/modification.js';
+import type { ModificationAnswer, Repair } from '../../../engine/model/modification.js';
 import { isEnded } from '../../../engine/model/instance.js';
 import { indexFieldsOf } from '../../../engine/values/index-fields.js';
 import { backOffMs } from '../../../base/back-off.js';

@@ -12,7 +12,7 @@ import type {
   Obstacle,
   Repair,
   RepeatedStep,
-} from '../../../engine/repair/modification.js';
+} from '../../../engine/model/modification.js';
 import { externalCallsFrom } from '../../../engine/repair/repeated-steps.js';
 import type { Session } from '../../../engine/flow/session.js';
 import { AppError } from '../../../base/errors.js';

@@ -4,7 +4,7 @@ import type {
   ModificationWarning,
   RepeatedStep,
   StepStart,
-} from '../../../engine/repair/modification.js';
+} from '../../../engine/model/modification.js';
 import type { JsonObject } from '../../../engine/values/json.js';
 import type { IdempotencyKey } from '../idempotency-key.js';
 import type { InstanceView } from '../instance-types.js';

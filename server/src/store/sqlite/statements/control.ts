@@ -1,5 +1,5 @@
 /** Changes to an instance from outside its owner: control actions, tags, links, index fields, and the audit log. */
-import { TAGS_MAX } from '../../../engine/model/tags.js';
+import { TAGS_MAX } from '../../../engine/values/tags.js';
 import { tagTerms } from '../../index-terms.js';
 import { indexText, tagsText } from '../../json-columns.js';
 import {

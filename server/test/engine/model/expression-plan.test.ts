@@ -1,7 +1,7 @@
 /** The expressions that inputs consist of, and how their values are inserted. */
 import { describe, expect, it } from 'vitest';
 import type { InputValue } from '../../../src/engine/model/input-value.js';
-import { planInputs, requestOf } from '../../../src/engine/values/expression-plan.js';
+import { planInputs, requestOf } from '../../../src/engine/model/expression-plan.js';
 
 const expression = (source: string): InputValue => ({ kind: 'expression', source });
 const constant = (value: number | string): InputValue => ({ kind: 'constant', value });

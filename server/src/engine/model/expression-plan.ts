@@ -3,9 +3,9 @@
  *
  * Plans are created once for each part of a definition (definitions are immutable) and cached with it.
  */
-import type { StepDefinition } from '../model/definition.js';
-import type { InputValue } from '../model/input-value.js';
-import { setField, type Json, type JsonObject } from './json.js';
+import type { StepDefinition } from './definition.js';
+import type { InputValue } from './input-value.js';
+import { setField, type Json, type JsonObject } from '../values/json.js';
 
 export interface InputPlan {
   readonly sources: readonly string[];
