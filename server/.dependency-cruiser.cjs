@@ -34,6 +34,13 @@ module.exports = {
       to: { circular: true },
     },
     {
+      name: 'runtime-model-is-the-bottom',
+      comment: 'All folders of the runtime share its model, so the model imports none of them.',
+      severity: 'error',
+      from: { path: '^src/runtime/model/' },
+      to: { path: '^src/runtime/(?!model/)' },
+    },
+    {
       name: 'only-adapters-touch-drivers',
       comment: 'Databases, Redis, Python and outgoing HTTP are used only behind their contracts.',
       severity: 'error',

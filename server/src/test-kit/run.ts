@@ -1,7 +1,7 @@
 /** What a test sees of a run. */
 import type { JsonObject } from '../engine/values/json.js';
 import type { Host } from '../runtime/host.js';
-import type { InstanceView, StepView } from '../runtime/operations/instance-types.js';
+import type { InstanceView, StepView } from '../runtime/model/instance-types.js';
 import type { Explanation } from '../runtime/operations/explain/explanation.js';
 
 export interface TestRun extends Pick<

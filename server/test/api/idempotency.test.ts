@@ -1,7 +1,7 @@
 /** Idempotency-Key: two requests have the same hash exactly if they request the same. */
 import { describe, expect, it } from 'vitest';
-import type { IdempotencyKey } from '../../src/runtime/operations/idempotency-key.js';
-import type { StartRequest } from '../../src/runtime/operations/instance-types.js';
+import type { IdempotencyKey } from '../../src/runtime/model/idempotency-key.js';
+import type { StartRequest } from '../../src/runtime/model/instance-types.js';
 import { canonicalJson } from '../../src/api/wire/map/idempotency.js';
 import { startApi } from './support/api-server.js';
 import { SOME_INSTANCE } from './support/scripted-host.js';

@@ -10,7 +10,7 @@ import { fromWireTime } from '../../src/api/wire/map/time.js';
 import { parseYaml } from '../../src/api/http/yaml-format.js';
 import { readHint } from '../../src/backplane/hint-codec.js';
 import { parseDurationMs } from '../../src/engine/values/durations.js';
-import { decodeCursor } from '../../src/runtime/operations/paging.js';
+import { decodeCursor } from '../../src/runtime/model/paging.js';
 import { readToken } from '../../src/base/ids.js';
 import { classifyExpression } from '../../src/scripts/expressions/classify-expression.js';
 import { readPlainExpression } from '../../src/scripts/expressions/read-plain-expression.js';

@@ -24,7 +24,7 @@ import type {
   ControlOptions,
   ControlOutcome,
   InstanceAction,
-} from '../../runtime/operations/control-types.js';
+} from '../../runtime/model/control-types.js';
 import { allowedNames, mayView } from '../access/authentication.js';
 import { asJson, nullableBody, requiredBody } from '../http/body-reader.js';
 import {

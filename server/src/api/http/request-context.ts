@@ -12,7 +12,7 @@ import { HeldMemory } from '../../base/limits/held-memory.js';
 import type { Permit } from '../../base/limits/weighted-queue.js';
 import type { Logger } from '../../base/logger.js';
 import { CanceledError } from '../../base/slices.js';
-import { ANONYMOUS } from '../../runtime/operations/control-types.js';
+import { ANONYMOUS } from '../../runtime/model/control-types.js';
 import type { Host } from '../../runtime/host.js';
 import type {
   WorkTokenFailureLimit,

@@ -2,7 +2,7 @@
 import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
 import type { ActivityListItem } from '../../store/records/activities.js';
 import type { Clock } from '../../base/clock.js';
-import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../model/paging.js';
 import { readExecutionKey } from '../../base/ids.js';
 import type { Polling } from '../fleet/node-types.js';
 import type { ActivityItemView, ActivityQueueView } from './activity-types.js';

@@ -11,7 +11,7 @@ import type { NodeRecord } from '../../store/records/nodes.js';
 import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
 import { readDetails } from '../fleet/node-details.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
-import { searches } from '../operations/bounded-search.js';
+import { searches } from '../model/bounded-search.js';
 import type { ActivityBroker } from './activity-broker.js';
 import type { HeldItemView, WorkerList, WorkerListRequest, WorkerView } from './activity-types.js';
 import type { ClaimTime } from './claim-times.js';

@@ -9,7 +9,7 @@ import type { Ids } from '../../base/ids.js';
 import type { ResourceRecord } from '../../store/records/resources.js';
 import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../operations/paging.js';
+import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../model/paging.js';
 import type { AuditedChange, AuditFilter, AuditView } from './audit-types.js';
 
 export interface AuditLogOptions {

@@ -18,7 +18,7 @@
 import { AppError } from '../../base/errors.js';
 import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import type { Store } from '../../store/store.js';
-import type { InstanceAction } from '../operations/control-types.js';
+import type { InstanceAction } from '../model/control-types.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import { instanceNotFound, type InstanceQueries } from '../operations/instance-queries.js';
 import type { InstancePurges } from '../operations/instance-purges.js';

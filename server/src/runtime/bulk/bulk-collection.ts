@@ -9,7 +9,7 @@ import { BULK_CHUNK, type BulkJobRecord } from '../../store/records/bulk-jobs.js
 import type { InstanceFilter, InstancePosition } from '../../store/records/instance-lists.js';
 import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
-import { readStoredConditions } from '../operations/parse-condition.js';
+import { readStoredConditions } from '../model/parse-condition.js';
 import { readPosition, writeIds, writePosition } from './bulk-codec.js';
 import type { BulkFilter } from './bulk-types.js';
 

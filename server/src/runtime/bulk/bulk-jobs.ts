@@ -17,7 +17,7 @@ import {
 import type { Store } from '../../store/store.js';
 import type { ApiKeyState } from '../access/api-key-types.js';
 import { listItem } from '../operations/instance-views.js';
-import type { InstanceListItem } from '../operations/instance-types.js';
+import type { InstanceListItem } from '../model/instance-types.js';
 import type { InstanceQueries } from '../operations/instance-queries.js';
 import type { InstanceRepairs } from '../operations/repair/instance-repairs.js';
 import {
@@ -26,7 +26,7 @@ import {
   pageOf,
   type Page,
   type PageRequest,
-} from '../operations/paging.js';
+} from '../model/paging.js';
 import {
   bulkJobItem,
   readAbout,

@@ -5,8 +5,8 @@ import type { AllowedNames } from '../../base/allowed-names.js';
 import type { ApiKeyState } from '../access/api-key-types.js';
 import type { BulkJobState } from '../../store/records/bulk-jobs.js';
 import type { InstanceFilter } from '../../store/records/instance-lists.js';
-import type { IdempotencyKey } from '../operations/idempotency-key.js';
-import type { InstanceListItem } from '../operations/instance-types.js';
+import type { IdempotencyKey } from '../model/idempotency-key.js';
+import type { InstanceListItem } from '../model/instance-types.js';
 import type { ModifyRequest } from '../operations/repair/repair-types.js';
 
 export type BulkAction =

@@ -24,7 +24,7 @@ import { ChangeChannel, channelKey, type ChangeFilter } from './change-channel.j
 import { ChangeWatch, type ChangeListener } from './change-watch.js';
 import { ListenerLimits } from './listener-limits.js';
 import type { Clock } from '../../base/clock.js';
-import type { InstanceListItem } from '../operations/instance-types.js';
+import type { InstanceListItem } from '../model/instance-types.js';
 import { committedItem, listItem } from '../operations/instance-views.js';
 
 export interface ChangeFeedOptions {

@@ -28,8 +28,8 @@ import type {
   RegisteredDefinition,
   TriggerTimes,
 } from './definition-types.js';
-import type { IdempotencyKey } from '../operations/idempotency-key.js';
-import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
+import type { IdempotencyKey } from '../model/idempotency-key.js';
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../model/paging.js';
 import { hashOf } from '../../base/ids.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
 import type { ReadingGate } from '../memory/reading-gate.js';

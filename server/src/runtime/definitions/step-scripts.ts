@@ -11,7 +11,7 @@ import { memoryCost } from '../../engine/values/memory-cost.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
-import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../model/paging.js';
 import type { StepScriptSummary, StepScriptView, StoredScript } from './custom-step-types.js';
 import { scriptWarnings } from './script-warnings.js';
 import { VersionAuthors } from './version-authors.js';

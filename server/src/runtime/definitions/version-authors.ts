@@ -5,7 +5,7 @@
  *      it has stored a version, the version has no author until the request is repeated.
  */
 import type { Store } from '../../store/store.js';
-import type { Page } from '../operations/paging.js';
+import type { Page } from '../model/paging.js';
 
 interface Version {
   readonly name: string;

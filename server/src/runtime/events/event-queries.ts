@@ -3,7 +3,7 @@ import { readJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
 import type { Store } from '../../store/store.js';
 import type { EventListItem, EventRecord } from '../../store/records/events.js';
-import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../model/paging.js';
 import { nameKeyOf, readExecutionKey } from '../../base/ids.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
 import type { EventDeliveries } from './event-deliveries.js';

@@ -2,7 +2,7 @@
 import type { AllowedNames } from '../../base/allowed-names.js';
 import type { Json } from '../../engine/values/json.js';
 import type { FoundEvent } from '../../store/records/events.js';
-import type { IdempotencyKey } from '../operations/idempotency-key.js';
+import type { IdempotencyKey } from '../model/idempotency-key.js';
 import type { TraceHeaders } from '../../tracing/trace-context.js';
 
 /** Includes the request's span. */

@@ -7,7 +7,7 @@ import type { ActivityBroker } from '../activities/activity-broker.js';
 import type { ChangeFeed } from '../changes/change-feed.js';
 import type { RunHistory } from '../fleet/run-history.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import type { InstanceView } from '../operations/instance-types.js';
+import type { InstanceView } from '../model/instance-types.js';
 import { viewCommitted } from '../operations/instance-views.js';
 import { EmittedLines } from '../passes/emitted-lines.js';
 import { FailedAttemptsLog } from '../passes/failed-attempts-log.js';

@@ -1,7 +1,7 @@
 /** Callers that wait for an instance to end, and the most recent ends. */
 import type { Clock } from '../../base/clock.js';
 import { nextSlice } from '../../base/slices.js';
-import type { InstanceView } from '../operations/instance-types.js';
+import type { InstanceView } from '../model/instance-types.js';
 import { RecentEnds } from './recent-ends.js';
 
 export interface EndWait {

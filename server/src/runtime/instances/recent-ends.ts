@@ -8,7 +8,7 @@
  */
 import { weigh } from '../../engine/values/json-parts.js';
 import type { Clock } from '../../base/clock.js';
-import type { InstanceView } from '../operations/instance-types.js';
+import type { InstanceView } from '../model/instance-types.js';
 
 /**
  * Maximum number of runs, and the maximum size of data and last error of each, as `weigh` counts it (100 kB of text, for

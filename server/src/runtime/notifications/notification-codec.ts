@@ -1,7 +1,7 @@
 /** Converts notifications and deliveries between their stored form and the client view. */
 import type { IndexCondition } from '../../store/records/index-conditions.js';
 import type { DeliverySummary, NotificationRecord } from '../../store/records/notifications.js';
-import { readStoredConditions } from '../operations/parse-condition.js';
+import { readStoredConditions } from '../model/parse-condition.js';
 import type {
   DeliveryAnswer,
   DeliveryView,

@@ -11,7 +11,7 @@ import type { InstancePosition } from '../../store/records/instance-lists.js';
 import type { InstanceFailure, InstanceStatus } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import { failureKeyPrefixOf } from '../instances/instance-failure.js';
-import { searches } from './bounded-search.js';
+import { searches } from '../model/bounded-search.js';
 
 /** Maximum number of groups per call. */
 const GROUPS_MAX = 10_000;

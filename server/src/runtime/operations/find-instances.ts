@@ -13,11 +13,11 @@ import type { InstancePosition } from '../../store/records/instance-lists.js';
 import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import { writtenValue } from '../../store/text-search.js';
-import { searches } from './bounded-search.js';
-import type { InstanceListItem } from './instance-types.js';
+import { searches } from '../model/bounded-search.js';
+import type { InstanceListItem } from '../model/instance-types.js';
 import { listItem } from './instance-views.js';
-import { decodeCursor, encodeCursor } from './paging.js';
-import { readings } from './parse-condition.js';
+import { decodeCursor, encodeCursor } from '../model/paging.js';
+import { readings } from '../model/parse-condition.js';
 
 /** Number of entries read from the indexes for a caller who may not see all of them. */
 const NARROWED_LIMIT = 100;

@@ -21,12 +21,12 @@ import type { Store } from '../../store/store.js';
 import { storedResult, type ReportedResult } from '../activities/activity-results.js';
 import type { Secrets } from '../secrets/secrets.js';
 import type { Clock } from '../../base/clock.js';
-import type { InstanceView } from './instance-types.js';
+import type { InstanceView } from '../model/instance-types.js';
 import type { Ids } from '../../base/ids.js';
 import { instanceNotFound, type InstanceQueries } from './instance-queries.js';
 import { loadInstance, viewInstance } from './instance-views.js';
 import { inboxMessage } from '../instances/message-codec.js';
-import type { ControlOptions, ControlOutcome, InstanceAction } from './control-types.js';
+import type { ControlOptions, ControlOutcome, InstanceAction } from '../model/control-types.js';
 import { compensateInstance, WITH_COMPENSATION } from './termination.js';
 
 export interface InstanceControlOptions {

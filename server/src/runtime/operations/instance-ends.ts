@@ -5,7 +5,7 @@ import type { EndWait, EndWaiters } from '../instances/end-waiters.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { RequestGate } from '../request-gate.js';
 import type { InstanceQueries } from './instance-queries.js';
-import type { InstanceView, StartWait } from './instance-types.js';
+import type { InstanceView, StartWait } from '../model/instance-types.js';
 
 /** An instance on another node may end without a hint; waiting callers check again after this time. */
 const END_RECHECK_MS = 2000;

@@ -12,7 +12,7 @@ import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { DefinitionView } from '../definitions/definition-types.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
 import type { InstanceQueries } from './instance-queries.js';
-import type { InstanceView, StepView } from './instance-types.js';
+import type { InstanceView, StepView } from '../model/instance-types.js';
 import {
   loadInstance,
   viewInstance,

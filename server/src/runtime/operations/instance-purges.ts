@@ -6,7 +6,7 @@ import type { InstanceRecord } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceQueries } from './instance-queries.js';
-import type { InstanceView } from './instance-types.js';
+import type { InstanceView } from '../model/instance-types.js';
 import { listItem, viewInstance } from './instance-views.js';
 
 export interface InstancePurgesOptions {

@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.js';
 import { SharedWork } from '../../base/shared-work.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { Clock } from '../../base/clock.js';
-import { SEARCH_MS_MAX, searches } from './bounded-search.js';
+import { SEARCH_MS_MAX, searches } from '../model/bounded-search.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
 import { explainMany, type Explanations } from './explain/explain-many.js';
 import { explainStoredInstance } from './explain/explain-stored-instance.js';
@@ -27,11 +27,11 @@ import type {
   InstanceView,
   StepListRequest,
   StepView,
-} from './instance-types.js';
+} from '../model/instance-types.js';
 import { listItem, loadInstance, viewInstance } from './instance-views.js';
 import { readLong } from '../instances/long-states.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
-import { decodeCursor, encodeCursor, pageOf, type Page } from './paging.js';
+import { decodeCursor, encodeCursor, pageOf, type Page } from '../model/paging.js';
 import { JoinedReads } from '../memory/joined-reads.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
 import { countOpenSteps, type OpenSteps, type OpenStepsRequest } from './open-steps.js';

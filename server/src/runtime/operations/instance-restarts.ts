@@ -3,7 +3,7 @@ import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceQueries } from './instance-queries.js';
-import type { InstanceView, RestartRequest } from './instance-types.js';
+import type { InstanceView, RestartRequest } from '../model/instance-types.js';
 import type { InstanceStarter } from './instance-starter.js';
 
 export interface InstanceRestartsOptions {

@@ -17,8 +17,13 @@ import type { NewInstance } from '../instances/new-instance.js';
 import type { NodeEnvironment } from '../instances/node-environment.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { traceChild, traceStart } from '../tracing/start-trace.js';
-import { ANONYMOUS } from './control-types.js';
-import type { InstanceView, StartedInstance, StartRequest, StartWait } from './instance-types.js';
+import { ANONYMOUS } from '../model/control-types.js';
+import type {
+  InstanceView,
+  StartedInstance,
+  StartRequest,
+  StartWait,
+} from '../model/instance-types.js';
 import { viewInstance, viewNew } from './instance-views.js';
 import {
   StartAdmission,

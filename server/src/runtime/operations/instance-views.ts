@@ -20,7 +20,7 @@ import type {
   StepView,
   WaitView,
   TriggerView,
-} from './instance-types.js';
+} from '../model/instance-types.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import { failureOf } from '../instances/instance-failure.js';
 import { readStored } from '../instances/long-states.js';

@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.js';
 import type { InstanceList, InstancePosition } from '../../store/records/instance-lists.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
-import { searches } from './bounded-search.js';
+import { searches } from '../model/bounded-search.js';
 import { loadInstance } from './instance-views.js';
 
 export interface OpenStepsRequest {

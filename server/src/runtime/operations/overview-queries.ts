@@ -27,7 +27,7 @@ import {
   type RunHistoryReport,
 } from '../fleet/run-history.js';
 import type { StatisticsCache } from '../fleet/statistics-cache.js';
-import { searches } from './bounded-search.js';
+import { searches } from '../model/bounded-search.js';
 
 /** How long an answer is cached. */
 const KEPT_MS = 3000;

@@ -6,7 +6,7 @@ import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { NewInstance } from '../instances/new-instance.js';
 import type { NodeEnvironment } from '../instances/node-environment.js';
 import { findExistingStart, type Inserted } from './find-existing-start.js';
-import type { StartRequest } from './instance-types.js';
+import type { StartRequest } from '../model/instance-types.js';
 import type { RequestedStart, StartAdmission } from './start-admission.js';
 
 export interface StartInsertionOptions {

@@ -1,7 +1,7 @@
 /** The entries of a walk through an instance's executions, and the read limit of a page. */
 import type { Instance } from '../../engine/model/instance.js';
 import type { Store } from '../../store/store.js';
-import type { StepView } from './instance-types.js';
+import type { StepView } from '../model/instance-types.js';
 import type { ViewContext } from './instance-views.js';
 
 export interface Entry {

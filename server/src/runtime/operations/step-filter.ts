@@ -1,7 +1,7 @@
 /** Filters lists of steps. */
 import { writeNumber } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json } from '../../engine/values/json.js';
-import type { StepFilter, StepStatusFilter, StepView } from './instance-types.js';
+import type { StepFilter, StepStatusFilter, StepView } from '../model/instance-types.js';
 
 /** The statuses of executions that have not ended. Such executions are not in the history. */
 const OPEN_STATUSES: ReadonlySet<StepStatusFilter> = new Set([

@@ -6,9 +6,9 @@ import { readJson } from '../../engine/values/exact-json.js';
 import type { Instance } from '../../engine/model/instance.js';
 import type { StepRecord } from '../../engine/model/step-record.js';
 import type { Pointer } from '../../engine/model/pointer.js';
-import type { StepListRequest, StepView } from './instance-types.js';
+import type { StepListRequest, StepView } from '../model/instance-types.js';
 import { viewPointer, viewRecord, type ViewContext } from './instance-views.js';
-import { decodeCursor, encodeCursor, type Page } from './paging.js';
+import { decodeCursor, encodeCursor, type Page } from '../model/paging.js';
 import { isOpenStatus, matchesFilter } from './step-filter.js';
 import {
   ReadBudget,

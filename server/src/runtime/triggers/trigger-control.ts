@@ -11,7 +11,7 @@ import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import type { StartedInstance } from '../operations/instance-types.js';
+import type { StartedInstance } from '../model/instance-types.js';
 import { OPEN_MAX } from './cron-check.js';
 import { dueAtOf } from './due-times.js';
 import { TRIGGERS_READ_MAX } from './trigger-registry.js';

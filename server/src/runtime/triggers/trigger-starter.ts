@@ -8,7 +8,7 @@ import { AppError, type ErrorCode } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
 import { isRefusal, type ScriptRuntime } from '../../scripts/script-runtime.js';
 import { StoreUnavailableError } from '../../store/store.js';
-import type { InstanceView } from '../operations/instance-types.js';
+import type { InstanceView } from '../model/instance-types.js';
 import type { InstanceStarter } from '../operations/instance-starter.js';
 import { triggerContext } from '../passes/evaluator.js';
 import type { LastFiring } from './trigger-state.js';

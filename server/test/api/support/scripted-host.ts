@@ -3,7 +3,7 @@
  * tests.
  */
 import type { Host } from '../../../src/runtime/host.js';
-import type { InstanceView } from '../../../src/runtime/operations/instance-types.js';
+import type { InstanceView } from '../../../src/runtime/model/instance-types.js';
 
 export interface HostCall {
   /** `area.method`, or the name of a method of the host itself. */

@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { RecentEnds } from '../../../src/runtime/instances/recent-ends.js';
-import type { InstanceView } from '../../../src/runtime/operations/instance-types.js';
+import type { InstanceView } from '../../../src/runtime/model/instance-types.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 function viewOf(

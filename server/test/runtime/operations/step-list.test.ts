@@ -7,9 +7,9 @@ import type {
   StepFilter,
   StepListRequest,
   StepView,
-} from '../../../src/runtime/operations/instance-types.js';
+} from '../../../src/runtime/model/instance-types.js';
 import { listSteps } from '../../../src/runtime/operations/step-list.js';
-import type { Page } from '../../../src/runtime/operations/paging.js';
+import type { Page } from '../../../src/runtime/model/paging.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { instanceOf, NO_SIDE } from '../../store/records.js';
 

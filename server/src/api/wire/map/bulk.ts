@@ -3,7 +3,7 @@ import { writeJson } from '../../../engine/values/exact-json.js';
 import { AppError } from '../../../base/errors.js';
 import type { AllowedNames } from '../../../base/allowed-names.js';
 import type * as host from '../../../runtime/bulk/bulk-types.js';
-import type { IdempotencyKey } from '../../../runtime/operations/idempotency-key.js';
+import type { IdempotencyKey } from '../../../runtime/model/idempotency-key.js';
 import { problemDocument } from '../../http/problem-details.js';
 import { queryNamesOf } from '../../http/query-names.js';
 import type * as wire from '../models/bulk.js';

@@ -1,7 +1,7 @@
 /** Converts actions on runs between host and wire. */
 import { AppError } from '../../../base/errors.js';
 import type { UndoPreview } from '../../../engine/failure/preview-clean-up.js';
-import type { ControlOutcome, InstanceAction } from '../../../runtime/operations/control-types.js';
+import type { ControlOutcome, InstanceAction } from '../../../runtime/model/control-types.js';
 import type { AuditEntry } from '../../../store/records/control.js';
 import type * as wire from '../models/control.js';
 import { toWireTime } from './time.js';

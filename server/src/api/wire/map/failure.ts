@@ -5,7 +5,7 @@ import {
   type FailureList,
   type FailureListRequest,
 } from '../../../runtime/operations/failure-queries.js';
-import { parseConditions } from '../../../runtime/operations/parse-condition.js';
+import { parseConditions } from '../../../runtime/model/parse-condition.js';
 import type * as wire from '../models/failure.js';
 import { fromWireTime, toWireTime } from './time.js';
 

@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import { writeJson } from '../../../engine/values/exact-json.js';
 import { isJsonObject, type Json } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
-import type { IdempotencyKey } from '../../../runtime/operations/idempotency-key.js';
+import type { IdempotencyKey } from '../../../runtime/model/idempotency-key.js';
 import { contextOf } from '../../http/request-context.js';
 
 const KEY = /^[\u0020-\u007e]{1,255}$/;

@@ -1,5 +1,5 @@
 /** Converts the pages of lists between host and wire. */
-import type { Page, PageRequest } from '../../../runtime/operations/paging.js';
+import type { Page, PageRequest } from '../../../runtime/model/paging.js';
 import { AppError } from '../../../base/errors.js';
 
 /** The server's cursors are shorter; longer ones are rejected without decoding. */

@@ -1,5 +1,5 @@
 /** Converts repairs of runs between host and wire. */
-import type { RestartRequest } from '../../../runtime/operations/instance-types.js';
+import type { RestartRequest } from '../../../runtime/model/instance-types.js';
 import type { RestartRequest as RestartBody } from '../models/control.js';
 import type { StepStart } from '../../../engine/model/modification.js';
 import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';

@@ -5,9 +5,9 @@ import { DURATION_FORMS, parseDurationMs } from '../../../engine/values/duration
 import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
 import { FAILURE_KEY } from '../../../runtime/instances/instance-failure.js';
-import { parseConditions } from '../../../runtime/operations/parse-condition.js';
-import type { IdempotencyKey } from '../../../runtime/operations/idempotency-key.js';
-import type * as host from '../../../runtime/operations/instance-types.js';
+import { parseConditions } from '../../../runtime/model/parse-condition.js';
+import type { IdempotencyKey } from '../../../runtime/model/idempotency-key.js';
+import type * as host from '../../../runtime/model/instance-types.js';
 import type { InstanceFilter } from '../../../store/records/instance-lists.js';
 import type { StepExecution, StepWait } from '../models/step-execution.js';
 import type * as wire from '../models/workflow.js';

@@ -13,7 +13,7 @@ import type { NodeRecord } from '../../../store/records/nodes.js';
 import type { Store } from '../../../store/store.js';
 import type { Clock } from '../../../base/clock.js';
 import type { DefinitionCatalog } from '../../definitions/definition-catalog.js';
-import { ANONYMOUS } from '../control-types.js';
+import { ANONYMOUS } from '../../model/control-types.js';
 import { nameKeyOf } from '../../../base/ids.js';
 import { readStored } from '../../instances/long-states.js';
 import type { NodeRegistry } from '../../fleet/node-registry.js';

@@ -6,8 +6,8 @@ import type {
   StepStart,
 } from '../../../engine/model/modification.js';
 import type { JsonObject } from '../../../engine/values/json.js';
-import type { IdempotencyKey } from '../idempotency-key.js';
-import type { InstanceView } from '../instance-types.js';
+import type { IdempotencyKey } from '../../model/idempotency-key.js';
+import type { InstanceView } from '../../model/instance-types.js';
 
 /** Consists of JSON values, so that it can be stored. */
 export interface ModifyRequest {

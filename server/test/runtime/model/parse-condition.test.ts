@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   parseConditions,
   readStoredConditions,
-} from '../../../src/runtime/operations/parse-condition.js';
+} from '../../../src/runtime/model/parse-condition.js';
 
 function problemOf(text: string): string {
   try {
