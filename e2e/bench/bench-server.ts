@@ -10,6 +10,15 @@ export interface Spent extends Usage {
   readonly storeOperations: number;
 }
 
+export interface BenchServerOptions {
+  /** The main file of another build; if omitted: of this one. */
+  readonly main?: string | undefined;
+  /** Where each thread of the server writes a CPU profile when it ends; null: no profiles. */
+  readonly profilesFolder?: string | null;
+  /** Further settings. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 export class BenchServer {
   readonly client: HttpClient;
   /** From the start of the process to its first successful response. */
@@ -24,14 +33,8 @@ export class BenchServer {
     this.client = new HttpClient(server.url);
   }
 
-  /**
-   * @param profilesFolder where each thread of the server writes a CPU profile when it ends; null: no profiles
-   * @param more further settings
-   */
-  static async start(
-    profilesFolder: string | null,
-    more: Readonly<Record<string, string>> = {},
-  ): Promise<BenchServer> {
+  static async start(options: BenchServerOptions = {}): Promise<BenchServer> {
+    const { main, profilesFolder = null, settings = {} } = options;
     const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-bench-'));
     const startedAt = performance.now();
     const { dbhost } = process.env;
@@ -45,9 +48,9 @@ export class BenchServer {
       LOG_LEVEL: 'error',
       ...(dbhost === undefined ? {} : databaseOf(dbhost)),
       ...tracingVariables(),
-      ...more,
+      ...settings,
     };
-    const spawned = await SpawnedServer.start(environment, { nodeOptions });
+    const spawned = await SpawnedServer.start(environment, { main, nodeOptions });
     const server = new BenchServer(spawned, folder, performance.now() - startedAt);
     await server.client.call('GET', '/health/ready');
     return server;

@@ -40,7 +40,7 @@ interface Job {
   readonly endTime: string | null;
 }
 
-const server = await BenchServer.start(null);
+const server = await BenchServer.start();
 const { client } = server;
 try {
   await measure();

@@ -32,7 +32,7 @@ const spans: Record<string, Span> = {};
 const { dbhost } = process.env;
 
 const raw = await measureRaw(600);
-const server = await BenchServer.start(profilesFolder);
+const server = await BenchServer.start({ profilesFolder });
 const results: Record<string, Numbers> = {
   machine: { cores: cpus().length },
   raw: { singleMs: raw.singleMs, batchedPerSecond: raw.batchedPerSecond },

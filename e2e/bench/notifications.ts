@@ -46,7 +46,7 @@ target.listen(0, '127.0.0.1');
 await once(target, 'listening');
 const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
 const secret = `whsec_${Buffer.from('a secret of the receiver').toString('base64')}`;
-const server = await BenchServer.start(null);
+const server = await BenchServer.start();
 const { client } = server;
 try {
   const Steps = [{ Id: 'only', StepType: 'NoOp' }];

@@ -42,7 +42,7 @@ const servers = new Map<string, BenchServer>();
 const measured = new Map<string, Numbers[]>(Object.keys(KINDS).map((kind) => [kind, []]));
 try {
   for (const [kind, environment] of Object.entries(KINDS)) {
-    servers.set(kind, await BenchServer.start(null, environment));
+    servers.set(kind, await BenchServer.start({ settings: environment }));
   }
   // The first round warms the servers up.
   await measureRound(0);

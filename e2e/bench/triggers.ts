@@ -25,7 +25,7 @@ const { values } = parseArgs({
 });
 const dueDefinitions = Math.ceil(Number(values.due) / PER_DEFINITION);
 const resting = Math.ceil(Number(values.triggers) / PER_DEFINITION) - dueDefinitions;
-const server = await BenchServer.start(null);
+const server = await BenchServer.start();
 const { client } = server;
 try {
   await idle('without triggers');
