@@ -10,11 +10,13 @@
 import { parseArgs } from 'node:util';
 import { BenchServer, type BenchServerOptions } from './bench-server.ts';
 import { openGrowthDatabase } from './growth-database.ts';
+import { medianOf } from './measure.ts';
 import { buildOf, type OtherBuild } from './other-build.ts';
-import { ratioSpread } from './ratio-spread.ts';
-import { WORKLOADS, type Numbers, type Workload } from './workloads.ts';
+import { ratioSpread, type RatioSpread } from './ratio-spread.ts';
+import { workloadNamed, WORKLOADS, type Numbers, type Workload } from './workloads.ts';
 
 type Build = 'tree' | 'commit';
+type Measured = Readonly<Record<Build, readonly number[]>>;
 
 const BUILDS: readonly Build[] = ['tree', 'commit'];
 const ORDER: readonly Build[] = ['tree', 'commit', 'commit', 'tree'];
@@ -37,20 +39,18 @@ if (revision === undefined) throw new Error('Name the commit to compare with');
 const scale = Number(values.scale);
 const rounds = Number(values.rounds);
 const within = 1 + Number(values.within) / 100;
-const workloads = WORKLOADS.filter(({ name }) =>
-  names.length > 0 ? names.includes(name) : name <= 'W6',
-);
+const workloads =
+  names.length > 0 ? names.map(workloadNamed) : WORKLOADS.filter(({ name }) => name <= 'W6');
 const other = buildOf(revision);
 const database = process.env['dbhost'] === undefined ? null : await openGrowthDatabase();
-/** By workload and number, such as `W2 perSecond`; one ratio for each round, and all values. */
-const ratios = new Map<string, number[]>();
-const measured = new Map<string, Record<Build, number[]>>();
+/** By workload and number, such as `W2 perSecond`: one value of each build for each round. */
+const measured = new Map<string, Measured>();
 
 for (let round = 1; round <= rounds; round += 1) {
   await measureRound(round);
-  const loose = [...ratios].filter(([name]) => isLoose(name));
+  const loose = [...measured].filter(([key, all]) => isLoose(key, all));
   if (!values.json) {
-    console.log(`round ${round}: ${loose.length} of ${ratios.size} figures aren't decided`);
+    console.log(`round ${round}: ${loose.length} of ${measured.size} figures aren't decided`);
   }
   if (round >= ROUNDS_MIN && loose.length === 0) break;
 }
@@ -96,7 +96,6 @@ async function measure(
     const key = `${workload.name} ${name}`;
     const tree = meanOf(found.tree, name);
     const commit = meanOf(found.commit, name);
-    ratios.set(key, [...(ratios.get(key) ?? []), tree / commit]);
     const all = measured.get(key) ?? { tree: [], commit: [] };
     measured.set(key, { tree: [...all.tree, tree], commit: [...all.commit, commit] });
   }
@@ -106,21 +105,19 @@ function meanOf(all: readonly Numbers[], name: string): number {
   return all.reduce((sum, numbers) => sum + (numbers[name] ?? Number.NaN), 0) / all.length;
 }
 
-function isLoose(key: string): boolean {
+function isLoose(key: string, all: Measured): boolean {
   if (!DECISIVE.some((name) => key.endsWith(` ${name}`))) return false;
-  return (ratioSpread(ratios.get(key) ?? [])?.factor ?? 1) > within;
+  return (spreadOf(all)?.factor ?? 1) > within;
 }
 
-function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(middle)] ?? NaN) + (sorted[Math.ceil(middle)] ?? NaN)) / 2;
+function spreadOf({ commit, tree }: Measured): RatioSpread | null {
+  return ratioSpread(tree.map((value, round) => value / (commit[round] ?? Number.NaN)));
 }
 
 function asObject(): Readonly<Record<string, object>> {
-  const rows = [...measured].map(([key, { commit, tree }]) => {
-    const spread = ratioSpread(ratios.get(key) ?? []);
-    return [key, { tree: medianOf(tree), commit: medianOf(commit), ...spread }] as const;
+  const rows = [...measured].map(([key, all]) => {
+    const { commit, tree } = all;
+    return [key, { tree: medianOf(tree), commit: medianOf(commit), ...spreadOf(all) }] as const;
   });
   return Object.fromEntries(rows);
 }
@@ -130,9 +127,8 @@ function printTable({ commit, subject }: OtherBuild): void {
     `\nThe tree beside ${commit} (${subject}); medians, and the ratio with its 95 % interval`,
   );
   for (const [key, all] of measured) {
-    const spread = ratioSpread(ratios.get(key) ?? []);
     const cells = [all.tree, all.commit].map((each) => medianOf(each).toFixed(3).padStart(12));
-    const { factor = NaN, ratio = NaN } = spread ?? {};
+    const { factor = NaN, ratio = NaN } = spreadOf(all) ?? {};
     const interval = `${(ratio / factor).toFixed(3)} to ${(ratio * factor).toFixed(3)}`;
     const isTold = ratio / factor > 1 || ratio * factor < 1;
     const note = isTold ? '' : '  no difference shown';

@@ -25,6 +25,13 @@ export function latencyFrom(times: readonly number[]): Latency {
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
+/** NaN for no values. */
+export function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? NaN) + (sorted[Math.ceil(middle)] ?? NaN)) / 2;
+}
+
 /** Operations per second with this many in progress at any time. */
 export async function throughputOf(
   count: number,

@@ -10,7 +10,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { BenchServer } from './bench-server.ts';
-import { WORKLOADS, type Numbers, type Workload } from './workloads.ts';
+import { medianOf } from './measure.ts';
+import { workloadNamed, type Numbers } from './workloads.ts';
 
 const { values } = parseArgs({
   options: {
@@ -55,12 +56,6 @@ try {
   collector.closeAllConnections();
 }
 
-function workloadNamed(name: string): Workload {
-  const found = WORKLOADS.find((each) => each.name === name);
-  if (found === undefined) throw new Error(`There is no workload ${name}`);
-  return found;
-}
-
 async function measureRound(round: number): Promise<void> {
   const inOrder = [...servers];
   const first = round % inOrder.length;
@@ -77,18 +72,14 @@ function show(): void {
   );
   for (const kind of measured.keys()) {
     const cells = names.map((name) => {
-      const value = medianOf(kind, name);
-      const ratio = value / medianOf('off', name);
+      const value = medianIn(kind, name);
+      const ratio = value / medianIn('off', name);
       return `${value.toFixed(2)} (${ratio.toFixed(3)})`.padStart(22);
     });
     console.log(`${kind.padEnd(26)}${cells.join('')}`);
   }
 }
 
-function medianOf(kind: string, name: string): number {
-  const sorted = (measured.get(kind) ?? [])
-    .map((numbers) => numbers[name] ?? NaN)
-    .toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] ?? NaN) + (sorted[Math.floor(middle)] ?? NaN)) / 2;
+function medianIn(kind: string, name: string): number {
+  return medianOf((measured.get(kind) ?? []).map((numbers) => numbers[name] ?? NaN));
 }

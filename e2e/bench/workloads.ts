@@ -333,3 +333,10 @@ export const WORKLOADS: readonly Workload[] = [
   loops,
   wide,
 ];
+
+/** @throws Error if there is none of this name */
+export function workloadNamed(name: string): Workload {
+  const found = WORKLOADS.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`There is no workload ${name}`);
+  return found;
+}
