@@ -6,8 +6,8 @@ import type { InstanceOutcome, InstanceStatus } from '../engine/model/instance.j
 import type { Service } from '../base/service.js';
 
 export type Hint =
-  /** An instance has new messages, or was created for another node. */
-  | { readonly kind: 'instance'; readonly id: string }
+  /** An instance has changed: its owner must check it, or every node if no owner is given. */
+  | { readonly kind: 'instance'; readonly id: string; readonly owner?: string }
   /** Work for an activity name has become available. */
   | { readonly kind: 'activity'; readonly name: string }
   /** A definition has a new version. */

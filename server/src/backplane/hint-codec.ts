@@ -61,7 +61,8 @@ function objectIn(text: string): JsonObject | null {
 
 function hintOf(value: unknown): Hint | null {
   if (!isJsonObject(value)) return null;
-  const { id, kind, name } = value;
+  const { id, kind, name, owner } = value;
+  if (kind === 'instance' && isName(id) && isName(owner)) return { kind, id, owner };
   if (isName(id) && (kind === 'instance' || kind === 'definition' || kind === 'ended')) {
     return { kind, id };
   }

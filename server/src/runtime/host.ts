@@ -326,7 +326,7 @@ export class Host implements Service {
   #heard(hint: Hint): void {
     switch (hint.kind) {
       case 'instance':
-        this.#services.runner.check(hint.id);
+        this.#services.runner.heard(hint);
         break;
       case 'activity':
         this.#services.broker.offered(hint.name);

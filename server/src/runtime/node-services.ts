@@ -206,7 +206,8 @@ export class NodeServices {
       nodes: this.nodes,
       findDefinition: (id, version) => this.catalog.find(id, version),
       committed: (...commit) => this.followUp.committed(...commit),
-      hintOwner: (id) => backplane.publish({ kind: 'instance', id }),
+      hintOwner: (id, owner) =>
+        backplane.publish({ kind: 'instance', id, ...(owner !== undefined && { owner }) }),
       changed: (record) => this.changes.controlled(record),
       inboxOverflowed: () => this.#options.metrics.inboxOverflowed(),
       scanIntervalMs: () =>

@@ -28,8 +28,8 @@ export interface InstanceLoaderOptions {
   /** A function, because the takeover is constructed with this loader. */
   readonly takeOver: () => Pick<TakeOver, 'claimNow' | 'hasClaimed' | 'trials'>;
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
-  /** Asks the node that owns an instance to check it. */
-  readonly hintOwner: (instanceId: string) => void;
+  /** Asks the node that owns an instance to check it; without an owner, all nodes. */
+  readonly hintOwner: (instanceId: string, owner?: string) => void;
   readonly isStopping: () => boolean;
   /** Called when the node is stopping and leaves one of its instances not running. */
   readonly unfinished: () => void;
@@ -61,6 +61,19 @@ export class InstanceLoader {
     // Claims it only if the caller believed that it has no owner: a hint makes every node check it.
     if (!wasKnown) hintOwner(id);
     return null;
+  }
+
+  /**
+   * Takes an instance that rested when this node added a message to it, and returns it. Null if another node was faster: its
+   * claim came after the message, which it has therefore seen.
+   */
+  async take(id: string, epoch: number): Promise<InstanceRecord | null> {
+    const { environment, hintOwner, nodes } = this.#options;
+    const claim = { id, epoch, owner: nodes.id, suspected: false, schemaVersionMax: STATE_VERSION };
+    const record = await environment.store.claimInstance(claim);
+    // Its owner may be of a newer version, and hasn't been notified of the message.
+    if (record === null) hintOwner(id);
+    return record;
   }
 
   /** Starts work on an instance of this node. */

@@ -30,6 +30,9 @@ export interface InstanceLoadsOptions {
   readonly loaded: (instanceId: string, isDone: boolean) => void;
 }
 
+/** A node with a quarter of its loads in use is busy. */
+const BUSY_DIVISOR = 4;
+
 export class InstanceLoads {
   readonly #options: InstanceLoadsOptions;
   readonly #gate: LoadGate;
@@ -42,6 +45,11 @@ export class InstanceLoads {
     this.#options = options;
     this.#gate = new LoadGate(options.limits);
     this.#background = new BackgroundLoads(options.environment.clock);
+  }
+
+  /** True if many instances are being read or set to work. */
+  get isBusy(): boolean {
+    return this.#gate.underWay >= this.#options.limits.countMax / BUSY_DIVISOR;
   }
 
   /** Called when a client was served: background loads use less capacity for a while. */

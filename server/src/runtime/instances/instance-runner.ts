@@ -2,9 +2,9 @@
  * Runs the instances of this node: starts new ones, wakes instances with a message or a due timer, and takes over the instances
  * of dead nodes.
  *
- * Owns: the dispatch of changes to an instance: to its actor here, to its owner on another node, or to the loader. Must not
- * know: the content of an instance (`InstanceActor`), the set of instances in memory (`ResidentSet`), how instances are started
- * (`InstanceCreator`) or loaded (`InstanceLoader`), the choice of nodes to take over from (`TakeOver`), HTTP, workers.
+ * Must not know: the content of an instance (`InstanceActor`), the set of instances in memory (`ResidentSet`), how instances are
+ * started (`InstanceCreator`) or loaded (`InstanceLoader`), who does the work of a change (`ChangeDispatch`), the choice of nodes
+ * to take over from (`TakeOver`), HTTP, workers.
  *
  *  R5 An instance is in memory at most once on a node.
  *  R6 All state in memory may be lost at any moment: the scan of the store finds everything due again.
@@ -21,14 +21,11 @@ import type {
   InsertInstanceResult,
   InstanceSummary,
 } from '../../store/records/instances.js';
-import {
-  OVERFLOW_MESSAGE,
-  type InboxMessage,
-  type PostedMessage,
-} from '../../store/records/messages.js';
+import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import type { InstanceMemory } from '../memory/instance-memory.js';
 import { Quarantine } from '../recovery/quarantine.js';
 import { TakeOver } from '../recovery/take-over.js';
+import { ChangeDispatch } from './change-dispatch.js';
 import { DueScan } from './due-scan.js';
 import type { ActorOwner, InstanceActor } from './instance-actor.js';
 import { InstanceLoader } from './instance-loader.js';
@@ -57,6 +54,7 @@ export class InstanceRunner implements Service, ActorOwner {
   readonly #quarantine: Quarantine;
   readonly #loader: InstanceLoader;
   readonly #loads: InstanceLoads;
+  readonly #dispatch: ChangeDispatch;
   readonly #starts: InstanceCreator;
   readonly #takeOver: TakeOver;
   readonly #dueScan: DueScan;
@@ -87,6 +85,7 @@ export class InstanceRunner implements Service, ActorOwner {
     });
     this.#loader = this.#createLoader();
     this.#loads = this.#createLoads();
+    this.#dispatch = this.#createDispatch();
     this.#starts = this.#createStarts();
     this.#takeOver = this.#createTakeOver();
     this.#dueScan = new DueScan({
@@ -177,37 +176,6 @@ export class InstanceRunner implements Service, ActorOwner {
     this.posted(posted, message);
   }
 
-  /** Called when a message was stored for an instance: notifies the node that runs it. */
-  posted(posted: PostedMessage, message: InboxMessage): void {
-    const { epoch, inSeq, instanceId, overflowed, owner } = posted;
-    const added = overflowed === true ? OVERFLOW_MESSAGE : message;
-    if (overflowed === true) this.#options.inboxOverflowed();
-    const actor = this.#residents.get(instanceId);
-    if (actor !== undefined && actor.epoch === epoch) actor.deliver({ ...added, inSeq });
-    else if (actor !== undefined) actor.refresh();
-    // The owner was notified of the messages that filled the inbox.
-    else if (overflowed !== true) this.#tellOwner(instanceId, owner);
-  }
-
-  /** Called when the status of an instance was changed in the store. */
-  controlled(record: InstanceSummary): void {
-    this.#options.changed(record);
-    const actor = this.#residents.get(record.id);
-    this.#quarantine.forget(record.id);
-    if (actor === undefined) this.#tellOwner(record.id, record.owner);
-    else actor.controlled();
-  }
-
-  /** The instance may have changed: checks it if this node owns it or if it has no owner. */
-  check(id: string): void {
-    const actor = this.#residents.get(id);
-    if (actor === undefined) void this.#load(id);
-    else {
-      actor.refresh();
-      this.#uncertain.read(id, this.#environment.clock.now());
-    }
-  }
-
   /** Finds idle instances that become due before the next scan, so that their timers fire on time. */
   async scan(): Promise<void> {
     await this.#dueScan.run();
@@ -217,6 +185,27 @@ export class InstanceRunner implements Service, ActorOwner {
   async takeOver(nodeId: string): Promise<void> {
     await this.#takeOver.ofNode(nodeId);
     await this.#scan.runOnce();
+  }
+
+  /** See `ChangeDispatch`. */
+  posted(posted: PostedMessage, message: InboxMessage): void {
+    this.#dispatch.posted(posted, message);
+  }
+
+  /** Called when the status of an instance was changed in the store. */
+  controlled(record: InstanceSummary): void {
+    this.#options.changed(record);
+    this.#dispatch.controlled(record);
+  }
+
+  /** Called for a hint of another node. */
+  heard(hint: { readonly id: string; readonly owner?: string }): void {
+    this.#dispatch.heard(hint);
+  }
+
+  /** The instance may have changed: checks it if this node owns it or if it has no owner. */
+  check(id: string): void {
+    this.#dispatch.check(id);
   }
 
   // -- reports from actors
@@ -283,7 +272,7 @@ export class InstanceRunner implements Service, ActorOwner {
   }
 
   #concerns({ id, owner, wakeAt }: DueInstance, now: number): boolean {
-    if (owner !== null && this.#isElsewhere(owner)) return false;
+    if (owner !== null && this.#dispatch.isElsewhere(owner)) return false;
     const actor = this.#residents.get(id);
     // The instance's own timer is about to wake it, or it is already working.
     if (actor !== undefined && (!actor.isParked || wakeAt > now - TIMER_MARGIN_MS)) return false;
@@ -298,18 +287,6 @@ export class InstanceRunner implements Service, ActorOwner {
     else if (owner === nodes.id) await this.#load(id, 'background');
     // An owner unknown to the scan may be a node that has just started.
     else if (owner === null || (await nodes.isGone(owner))) await this.#takeOver.claim(instance);
-  }
-
-  /** An instance that is not in memory here is checked by its owner, or by this node if it has none. */
-  #tellOwner(id: string, owner: string | null): void {
-    this.#quarantine.forget(id);
-    if (owner !== null && this.#isElsewhere(owner)) this.#options.hintOwner(id);
-    else this.check(id);
-  }
-
-  #isElsewhere(owner: string): boolean {
-    const { nodes } = this.#options;
-    return owner !== nodes.id && nodes.isAlive(owner);
   }
 
   /** The instance has finished its first work after the load, or has left memory. */
@@ -356,6 +333,22 @@ export class InstanceRunner implements Service, ActorOwner {
     });
   }
 
+  #createDispatch(): ChangeDispatch {
+    const { hintOwner, inboxOverflowed, nodes } = this.#options;
+    return new ChangeDispatch({
+      clock: this.#environment.clock,
+      loader: this.#loader,
+      loads: this.#loads,
+      nodes,
+      quarantine: this.#quarantine,
+      residents: this.#residents,
+      uncertain: this.#uncertain,
+      hintOwner,
+      inboxOverflowed,
+      isStopping: this.#isStopping,
+    });
+  }
+
   #createStarts(): InstanceCreator {
     return new InstanceCreator({
       environment: this.#environment,
@@ -381,7 +374,7 @@ export class InstanceRunner implements Service, ActorOwner {
       crashesMax,
       quarantine: this.#quarantine,
       isStopping: this.#isStopping,
-      isHere: (id) => this.#residents.has(id),
+      isHere: (id, epoch) => this.#dispatch.currentActor(id, epoch) !== undefined,
       bring: (id, load) => this.#loads.bring(id, load, 'background'),
       activate: (record) => this.#loader.activate(record),
       load: (id) => this.#loader.load(id),

@@ -11,7 +11,7 @@ export interface InstanceRunnerOptions {
   readonly nodes: NodeRegistry;
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
   /** Asks the node that owns an instance to check it. */
-  readonly hintOwner: (instanceId: string) => void;
+  readonly hintOwner: (instanceId: string, owner?: string) => void;
   /** Called when a commit is durable: its follow-up work outside the instance can begin. */
   readonly committed: (
     instance: Instance,

@@ -30,8 +30,8 @@ export interface TakeOverOptions {
   /** An instance is suspended after this many consecutive node deaths, the last of them in trials. */
   readonly crashesMax: number;
   readonly isStopping: () => boolean;
-  /** True if this node has the instance in memory. */
-  readonly isHere: (instanceId: string) => boolean;
+  /** True if this node has the instance in memory, as of this epoch or later. */
+  readonly isHere: (instanceId: string, epoch: number) => boolean;
   /** Runs a load that brings the instance into memory; resolves when the next one may start. */
   readonly bring: (instanceId: string, load: () => Promise<InstanceRecord | null>) => Promise<void>;
   readonly activate: (record: InstanceRecord) => Promise<void>;
@@ -105,7 +105,7 @@ export class TakeOver {
    */
   async claim(instance: InstanceClaim, { due = false } = {}): Promise<void> {
     const { bring, isHere, isNewer, isStopping, load } = this.#options;
-    if (isStopping() || isHere(instance.id) || isNewer(instance)) return;
+    if (isStopping() || isHere(instance.id, instance.epoch) || isNewer(instance)) return;
     const suspected = this.#isSuspected(instance);
     if (this.#needsTrial(instance, suspected)) {
       this.trials.add(instance.id, suspected ? instance.epoch : null);
@@ -140,7 +140,7 @@ export class TakeOver {
     how: { readonly suspected: boolean; readonly due: boolean },
   ): Promise<InstanceRecord | null> {
     const { isHere, isStopping, nodes } = this.#options;
-    if (isStopping() || isHere(id)) return null;
+    if (isStopping() || isHere(id, epoch)) return null;
     const owner = nodes.id;
     const record = await this.#store.claimInstance({
       id,
@@ -171,7 +171,7 @@ export class TakeOver {
   async #beginTrial(id: string, suspectEpoch: number | null): Promise<InstanceRecord | null> {
     const { activate, environment, isHere, isNewer, nodes } = this.#options;
     const record = await this.#store.getInstance(id);
-    if (record === null || isHere(id) || isNewer(record)) return null;
+    if (record === null || isHere(id, record.epoch) || isNewer(record)) return null;
     const { owner } = record;
     let onTrial: InstanceRecord | null = record;
     if (owner !== nodes.id) {
@@ -187,7 +187,7 @@ export class TakeOver {
     );
     await activate(onTrial);
     // An instance that can't run was quarantined, or has already stopped.
-    return isHere(id) ? onTrial : null;
+    return isHere(id, onTrial.epoch) ? onTrial : null;
   }
 
   async #isGuilty(record: InstanceRecord, lastNode: string | null): Promise<boolean> {

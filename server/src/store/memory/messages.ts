@@ -28,7 +28,7 @@ export function postMessage(
   if (current === undefined || !isLive(current.status)) return null;
   const { epoch, inbox, owner } = current;
   const has = (messageId: string): boolean => inbox.some((known) => known.id === messageId);
-  if (has(id)) return { instanceId, inSeq: current.inSeq, epoch, owner };
+  if (has(id)) return { instanceId, inSeq: current.inSeq, epoch, owner, rested: false };
   const isFull = toFullInbox !== true && inboxBytes(inbox) >= INBOX_BYTES_MAX;
   const added = isFull ? OVERFLOW_MESSAGE : { id, body };
   const isNew = !has(added.id);
@@ -37,5 +37,6 @@ export function postMessage(
     data.instances.set(instanceId, { ...current, inbox: [...inbox, added], inSeq, wakeAt: 0 });
   }
   noteAction(data, instanceId, audit);
-  return { instanceId, inSeq, epoch, owner, ...(isFull && { overflowed: true }) };
+  const rested = inbox.length === 0 && !current.underWay && current.crashes === 0;
+  return { instanceId, inSeq, epoch, owner, rested, ...(isFull && { overflowed: true }) };
 }

@@ -17,14 +17,24 @@ import { decodeOptional, packText } from './packed-text.js';
 
 /** Otherwise the answer could be based on a change that is lost in a failover. */
 const ACKNOWLEDGED = { readConcern: 'majority', readPreference: 'primary' } as const;
-const POSTED_FIELDS = { inSeq: 1, epoch: 1, owner: 1 } as const;
+const POSTED_FIELDS = {
+  inSeq: 1,
+  epoch: 1,
+  owner: 1,
+  inboxBytes: 1,
+  underWay: 1,
+  crashes: 1,
+} as const;
 const LIVE: readonly InstanceStatus[] = ['Runnable', 'Suspended'];
 
 /** The inbox may be filled and cleared between two commands, that often. */
 const POST_ATTEMPTS_MAX = 10;
 
 type Message = OperationArguments<'postMessages'>[0][number];
-type Posted = Pick<InstanceDocument, '_id' | 'inSeq' | 'epoch' | 'owner'> & {
+type Posted = Pick<
+  InstanceDocument,
+  '_id' | 'inSeq' | 'epoch' | 'owner' | 'inboxBytes' | 'underWay' | 'crashes'
+> & {
   readonly inbox?: readonly { readonly id: string }[];
 };
 
@@ -111,9 +121,10 @@ function holds({ inbox = [] }: Posted, { message }: Message): boolean {
   return inbox.some((known) => known.id === id);
 }
 
-function postedTo({ instanceId }: Message, document: Posted): PostedMessage {
-  const { inSeq, epoch, owner } = document;
-  return { instanceId, inSeq, epoch, owner: decodeOptional(owner) };
+function postedTo({ instanceId, message }: Message, document: Posted): PostedMessage {
+  const { crashes, epoch, inboxBytes, inSeq, owner, underWay } = document;
+  const rested = inboxBytes === messageBytes(message) && !underWay && crashes === 0;
+  return { instanceId, inSeq, epoch, owner: decodeOptional(owner), rested };
 }
 
 interface Change {

@@ -19,6 +19,7 @@ import {
   HAS_OVERFLOWED,
   OVERFLOW_BODY,
   OVERFLOW_ID,
+  restedWith,
   wakesOf,
 } from './instance-rows.js';
 import { Parameters, withParts } from './parameters.js';
@@ -115,7 +116,7 @@ const IS_HELD = 'a.token_hash = g.token_hash AND NOT a.done';
 
 const LOCKED_INSTANCES = `locked AS MATERIALIZED (
   SELECT i.id, i.status IN ('Runnable', 'Suspended') AS is_live, i.inbox_ids, i.inbox_bytes, i.in_seq, i.epoch, i.owner,
-         ${HAS_OVERFLOWED} AS has_overflowed
+         ${HAS_OVERFLOWED} AS has_overflowed, ${restedWith('0')} AS rested
     FROM @instances AS i
    WHERE i.id IN (SELECT a.instance_id FROM @activities AS a JOIN given AS g ON g.id = a.id WHERE ${IS_HELD})
    ORDER BY i.id FOR UPDATE
@@ -170,7 +171,7 @@ const COMPLETED = `completed AS (
 )`;
 
 const RESULT = `
-SELECT completed.*, locked.epoch, locked.owner, locked.in_seq + coalesce(fresh.added, 0) AS in_seq,
+SELECT completed.*, locked.epoch, locked.owner, locked.rested, locked.in_seq + coalesce(fresh.added, 0) AS in_seq,
        fresh.fits IS FALSE AS overflowed
   FROM completed LEFT JOIN fresh ON fresh.position = completed.position LEFT JOIN locked ON locked.id = completed.instance_id`;
 
@@ -230,6 +231,7 @@ function acceptedOf(row: Row, { message }: ActivityCompletion): Outcome {
           inSeq: row.number('in_seq'),
           epoch: row.number('epoch'),
           owner: row.textOrNull('owner'),
+          rested: row.boolean('rested'),
           ...(row.boolean('overflowed') && { overflowed: true as const }),
         }
       : null;

@@ -137,9 +137,9 @@ async function insertAll(
       wakesOf('posted'),
     ],
     `SELECT a.id AS event_id, count(t.instance_id) AS instances, coalesce(sum(t.subscriptions), 0)::bigint AS subscriptions,
-            NULL AS id, NULL::bigint AS in_seq, NULL::bigint AS epoch, NULL AS owner, NULL::text[] AS ids
+            NULL AS id, NULL::bigint AS in_seq, NULL::bigint AS epoch, NULL AS owner, NULL::boolean AS rested, NULL::text[] AS ids
        FROM added AS a LEFT JOIN told AS t ON t.event_id = a.id GROUP BY a.id
-      UNION ALL SELECT NULL, NULL, NULL, id, in_seq, epoch, owner, ids FROM posted`,
+      UNION ALL SELECT NULL, NULL, NULL, id, in_seq, epoch, owner, rested, ids FROM posted`,
   );
   const rows = await database.queryGroup(text, parameters.values);
   const added = new Map(rows.map((row) => [row.textOrNull('event_id'), row]));

@@ -40,6 +40,11 @@ export const OVERFLOW_ID = `'${OVERFLOW_MESSAGE.id}'::text`;
 export const OVERFLOW_BODY = `'${OVERFLOW_MESSAGE.body}'::text`;
 export const HAS_OVERFLOWED = `${OVERFLOW_ID} = ANY(i.inbox_ids)`;
 
+/** An SQL expression for `PostedMessage.rested`, given the bytes of the messages that `i` has by now. */
+export function restedWith(bytes: string): string {
+  return `(i.inbox_bytes = ${bytes} AND NOT i.under_way AND i.crashes = 0)`;
+}
+
 /** The same step as in the column `change_span`. */
 export const CHANGE_SPAN_MS = 8000;
 

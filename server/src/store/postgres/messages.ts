@@ -15,6 +15,7 @@ import {
   HAS_OVERFLOWED,
   OVERFLOW_BODY,
   OVERFLOW_ID,
+  restedWith,
   wakesOf,
 } from './instance-rows.js';
 import { Parameters, withParts } from './parameters.js';
@@ -114,7 +115,7 @@ async function append(
   const source = parameters.oneOrRows('m', placed, isNoted ? COLUMNS_WITH_AUDIT : COLUMNS);
   const text = withParts(
     [postedPart(source, isNoted), wakesOf('posted')],
-    'SELECT id, in_seq, epoch, owner FROM posted',
+    'SELECT id, in_seq, epoch, owner, rested FROM posted',
   );
   return (await database.queryGroup(text, parameters.values)).map(postedOf);
 }
@@ -139,7 +140,8 @@ export function postedPart(source: string, isNoted: boolean): string {
   ) AS w
   WHERE i.id = w.instance_id AND i.status IN ('Runnable', 'Suspended') AND NOT i.inbox_ids && w.ids
     AND i.inbox_bytes + w.bytes - w.last_bytes < ${INBOX_BYTES_MAX}
-  RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way, w.ids
+  RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way, w.ids,
+            ${restedWith('w.bytes')} AS rested
 )`;
 }
 
@@ -169,11 +171,11 @@ async function appendOne(
     in_seq = i.in_seq + 1, wake_at = 0${noted}
   WHERE i.id = ${parameters.add(encodeTextWithoutNul(instanceId))} AND i.status IN ('Runnable', 'Suspended')
     AND ${id} <> ALL(i.inbox_ids) AND (${fits} OR NOT ${HAS_OVERFLOWED})
-  RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way, ${id} <> ALL(i.inbox_ids) AS overflowed
+  RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way, false AS rested, ${id} <> ALL(i.inbox_ids) AS overflowed
 )`,
       wakesOf('posted'),
     ],
-    'SELECT id, in_seq, epoch, owner, overflowed FROM posted',
+    'SELECT id, in_seq, epoch, owner, rested, overflowed FROM posted',
   );
   const [row] = await database.query(text, parameters.values);
   if (row === undefined) return null;
@@ -193,7 +195,7 @@ async function findUnchanged(
   const isFull = `i.inbox_bytes >= ${INBOX_BYTES_MAX} AND ${HAS_OVERFLOWED}`;
   const overflowed = toFullInbox === true ? 'false' : `NOT ${has} AND ${isFull}`;
   const live = `i.id = $1 AND i.status IN ('Runnable', 'Suspended')`;
-  const columns = `i.id, i.in_seq, i.epoch, i.owner, ${has} AS has, ${overflowed} AS overflowed`;
+  const columns = `i.id, i.in_seq, i.epoch, i.owner, false AS rested, ${has} AS has, ${overflowed} AS overflowed`;
   if (audit !== undefined) {
     const [noted] = await database.query(
       `UPDATE @instances AS i SET audit = ${appendedAudit('i.audit', 'ARRAY[$3]')}
@@ -244,5 +246,6 @@ export function postedOf(row: Row): PostedMessage {
     inSeq: row.number('in_seq'),
     epoch: row.number('epoch'),
     owner: row.textOrNull('owner'),
+    rested: row.boolean('rested'),
   };
 }

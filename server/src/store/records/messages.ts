@@ -24,6 +24,11 @@ export interface PostedMessage {
   readonly inSeq: number;
   readonly epoch: number;
   readonly owner: string | null;
+  /**
+   * Before the message was added, the instance had no other message, no work under way and no crashes: whoever added this one
+   * may take the instance.
+   */
+  readonly rested: boolean;
   /** The inbox is full: it has the overflow message instead of this one (rule S8). */
   readonly overflowed?: true;
 }

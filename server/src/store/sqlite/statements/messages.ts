@@ -23,7 +23,7 @@ export function postMessage(
   { instanceId, message, audit, toFullInbox }: OperationArguments<'postMessages'>[0][number],
 ): PostedMessage | null {
   const instance = database.get(
-    `SELECT inSeq, inboxBytes, epoch, owner FROM instances WHERE id = ? AND status IN ('Runnable', 'Suspended')`,
+    `SELECT inSeq, inboxBytes, epoch, owner, underWay, crashes FROM instances WHERE id = ? AND status IN ('Runnable', 'Suspended')`,
     encodeText(instanceId),
   );
   if (instance === null) return null;
@@ -33,6 +33,7 @@ export function postMessage(
     inSeq,
     epoch: instance.number('epoch'),
     owner: instance.textOrNull('owner'),
+    rested: false,
   };
   const isFull = instance.number('inboxBytes') >= INBOX_BYTES_MAX && toFullInbox !== true;
   if (isFull && hasMessage(database, instanceId, message.id)) return posted;
@@ -47,7 +48,11 @@ export function postMessage(
     );
   }
   noteAction(database, instanceId, audit);
-  return { ...posted, inSeq: inSeq + count, ...(isFull && { overflowed: true }) };
+  const rested =
+    instance.number('inboxBytes') === 0 &&
+    !instance.boolean('underWay') &&
+    instance.number('crashes') === 0;
+  return { ...posted, rested, inSeq: inSeq + count, ...(isFull && { overflowed: true }) };
 }
 
 function hasMessage(database: Database, instanceId: string, id: string): boolean {
