@@ -57,7 +57,7 @@ describe.skipIf(mongo === null)('messages on MongoDB', () => {
     await insert('i', [full, OVERFLOW_MESSAGE]);
     const before = await instances.findOne({ _id: 'i' });
     expect(await post(['i', 'm'])).toEqual([
-      { instanceId: 'i', inSeq: 0, epoch: 1, owner: null, overflowed: true },
+      { instanceId: 'i', inSeq: 0, epoch: 1, owner: null, rested: false, overflowed: true },
     ]);
     expect(names()).toEqual(['findAndModify', 'findAndModify', 'findAndModify']);
     expect(await instances.findOne({ _id: 'i' })).toEqual({ ...before, wakeAt: 0 });
@@ -65,7 +65,9 @@ describe.skipIf(mongo === null)('messages on MongoDB', () => {
 
   it('reads acknowledged changes to see if a message was already posted', async () => {
     await insert('i', [{ id: 'm', body: '{}' }]);
-    expect(await post(['i', 'm'])).toEqual([{ instanceId: 'i', inSeq: 0, epoch: 1, owner: null }]);
+    expect(await post(['i', 'm'])).toEqual([
+      { instanceId: 'i', inSeq: 0, epoch: 1, owner: null, rested: false },
+    ]);
     expectAcknowledgedReads();
   });
 
@@ -73,8 +75,8 @@ describe.skipIf(mongo === null)('messages on MongoDB', () => {
     await insert('i', [{ id: 'm', body: '{}' }]);
     await insert('j');
     expect(await post(['i', 'm'], ['j', 'm'], ['gone', 'm'])).toEqual([
-      { instanceId: 'i', inSeq: 0, epoch: 1, owner: null },
-      { instanceId: 'j', inSeq: 1, epoch: 1, owner: null },
+      { instanceId: 'i', inSeq: 0, epoch: 1, owner: null, rested: false },
+      { instanceId: 'j', inSeq: 1, epoch: 1, owner: null, rested: false },
       null,
     ]);
     expectAcknowledgedReads();

@@ -76,7 +76,8 @@ export async function postMessages(
   for (const message of messages) {
     const document = byId.get(encodeText(message.instanceId));
     if (document === undefined) answers.push(null);
-    else if (areAllPosted || holds(document, message)) answers.push(postedTo(message, document));
+    else if (areAllPosted) answers.push(postedTo(message, document));
+    else if (holds(document, message)) answers.push(heldBy(message, document));
     else answers.push(await postMessage(context, message));
   }
   return answers;
@@ -109,7 +110,7 @@ export async function postMessage(
       projection: { ...POSTED_FIELDS, 'inbox.id': 1 },
     });
     if (known === null) return null;
-    if (holds(known, message)) return postedTo(message, known);
+    if (holds(known, message)) return heldBy(message, known);
   }
   throw new StoreUnavailableError(
     `The instance ${message.instanceId} has too many concurrent writers`,
@@ -125,6 +126,11 @@ function postedTo({ instanceId, message }: Message, document: Posted): PostedMes
   const { crashes, epoch, inboxBytes, inSeq, owner, underWay } = document;
   const rested = inboxBytes === messageBytes(message) && !underWay && crashes === 0;
   return { instanceId, inSeq, epoch, owner: decodeOptional(owner), rested };
+}
+
+/** Another call may have added it, and its caller may have taken the instance. */
+function heldBy(message: Message, document: Posted): PostedMessage {
+  return { ...postedTo(message, document), rested: false };
 }
 
 interface Change {

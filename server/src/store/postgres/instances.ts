@@ -36,14 +36,39 @@ import type { PostgresContext, Groups, Claim } from './postgres-context.js';
 import { insertSideParts, removeSideParts } from './side-records.js';
 import { indexChangeOf, termParts } from './terms.js';
 
-export async function getInstance(
-  { database }: PostgresContext,
+/** A read returns whole records, which may be large. */
+const READS_PER_STATEMENT = 16;
+
+export function createReadGroup(database: Database): Groups['reads'] {
+  return new GroupCommit({
+    countMax: READS_PER_STATEMENT,
+    send: (ids) => readAll(database, ids),
+  });
+}
+
+export function getInstance(
+  { groups }: PostgresContext,
   [id]: OperationArguments<'getInstance'>,
 ): Promise<InstanceRecord | null> {
-  const [row] = await database.query(`SELECT ${RECORD_NAMES} FROM @instances WHERE id = $1`, [
-    encodeTextWithoutNul(id),
-  ]);
-  return row === undefined ? null : instanceOf(row);
+  return groups.reads.submit(id);
+}
+
+async function readAll(
+  database: Database,
+  ids: readonly string[],
+): Promise<readonly (InstanceRecord | null)[]> {
+  const [first = ''] = ids;
+  const isOne = ids.length === 1;
+  const rows = await database.query(
+    `SELECT ${RECORD_NAMES} FROM @instances WHERE id = ${isOne ? '$1' : 'ANY($1::text[])'}`,
+    [isOne ? encodeTextWithoutNul(first) : ids.map(encodeTextWithoutNul)],
+  );
+  const found = new Map(rows.map((row) => [row.text('id'), row]));
+  // Callers may change their record's parts, so each gets one of its own.
+  return ids.map((id) => {
+    const row = found.get(id);
+    return row === undefined ? null : instanceOf(row);
+  });
 }
 
 const COMMITS: Columns<InstanceCommit> = {

@@ -4,7 +4,12 @@ import type { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { ClaimedActivity } from '../records/activities.js';
 import type { InsertedEvent } from '../records/events.js';
-import type { CommitOutcome, InsertInstance, InstanceCommit } from '../records/instances.js';
+import type {
+  CommitOutcome,
+  InsertInstance,
+  InstanceCommit,
+  InstanceRecord,
+} from '../records/instances.js';
 import type { PostedMessage } from '../records/messages.js';
 import type { KeyedMutex } from '../../base/limits/keyed-mutex.js';
 import type { Database } from './database.js';
@@ -21,6 +26,7 @@ export interface Groups {
   readonly inserts: GroupCommit<InsertInstance, 'inserted' | 'not-inserted'>;
   readonly commits: GroupCommit<InstanceCommit, CommitOutcome>;
   readonly messages: GroupCommit<readonly Message[], readonly (PostedMessage | null)[]>;
+  readonly reads: GroupCommit<string, InstanceRecord | null>;
   readonly claims: GroupCommit<Claim, OperationResult<'claimInstance'>>;
   readonly activityClaims: GroupCommit<ActivityClaimRequest, ClaimedActivity>;
   readonly completions: GroupCommit<ActivityCompletion, OperationResult<'completeActivity'>>;

@@ -35,7 +35,7 @@ import { Connections } from './connect.js';
 import { Database, type Value } from './database.js';
 import { createEventGroup } from './events.js';
 import { countOpenDescendants, createInsertGroup } from './inserts.js';
-import { createClaimGroup, createCommitGroup } from './instances.js';
+import { createClaimGroup, createCommitGroup, createReadGroup } from './instances.js';
 import { createMessageGroup } from './messages.js';
 import { migrate } from './migrate.js';
 import { POSTGRES_OPERATIONS } from './operation-table.js';
@@ -233,6 +233,7 @@ function createGroups(database: Database): Groups {
     inserts: createInsertGroup(database),
     commits: createCommitGroup(database),
     messages: createMessageGroup(database),
+    reads: createReadGroup(database),
     claims: createClaimGroup(database),
     activityClaims: createActivityClaimGroup(database),
     completions: createCompletionGroup(database),

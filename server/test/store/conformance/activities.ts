@@ -189,7 +189,7 @@ export function describeActivities(test: StoreUnderTest): void {
         outcome: 'accepted',
         activity: { ...item, done: true },
         message: { id: 'result/i/1/0', body: '{"a":1}' },
-        posted: { instanceId: 'i', inSeq: 1, epoch: 1, owner: 'node' },
+        posted: { instanceId: 'i', inSeq: 1, epoch: 1, owner: 'node', rested: true },
       });
       expect(await get('i')).toMatchObject({
         inbox: [{ id: 'result/i/1/0', body: '{"a":1}' }],

@@ -15,7 +15,7 @@ import { activityOf, commitOf, instanceOf, NO_SIDE } from '../records.js';
 /** A message that fills a quarter of an inbox. */
 const QUARTER = 'x'.repeat(INBOX_BYTES_MAX / 4 - messageBytes({ id: '', body: '' }));
 const FULL: readonly InboxMessage[] = ['1', '2', '3', '4'].map((id) => ({ id, body: QUARTER }));
-const NOBODY = { owner: null, epoch: 1 };
+const NOBODY = { owner: null, epoch: 1, rested: false };
 
 export function describeInboxBounds(test: StoreUnderTest): void {
   const get = async (id: string): Promise<InstanceRecord> => (await test.store.getInstance(id))!;

@@ -3,7 +3,7 @@ import type { StoreUnderTest } from '../conformance.js';
 import { instanceOf, NO_SIDE } from '../records.js';
 
 /** The owner of an instance that no node has claimed yet, as a message's answer names it. */
-export const NOBODY = { owner: null, epoch: 1 };
+export const NOBODY = { owner: null, epoch: 1, rested: false };
 
 export function callsOn(test: StoreUnderTest) {
   return {

@@ -18,7 +18,7 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
         { instanceId: 'i', message: { id: 'a', body: '3' } },
       ]);
       expect(posted.map((entry) => entry?.instanceId)).toEqual(['i', 'j', 'i']);
-      expect(posted[2]).toEqual({ instanceId: 'i', inSeq: 2, epoch: 1, owner: 'node' });
+      expect(posted[2]).toMatchObject({ instanceId: 'i', inSeq: 2, epoch: 1, owner: 'node' });
       const instance = await get('i');
       expect(instance.inbox).toEqual([
         { id: 'z', body: '1' },
@@ -39,6 +39,25 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       expect(await get('i')).toEqual(before);
     });
 
+    it.each([
+      ['has no message', {}, true],
+      ['is suspended', { status: 'Suspended' }, true],
+      ['has a message', { inbox: [{ id: 'other', body: '' }] }, false],
+      ['has work under way', { underWay: true }, false],
+      ['has crashed', { crashes: 1 }, false],
+    ] as const)('says whether an instance rested that %s', async (_title, change, rested) => {
+      await insert('i', change);
+      expect(await post('i', 'm')).toMatchObject([{ rested }]);
+    });
+
+    it('says that an instance rests again after a commit', async () => {
+      await insert('i');
+      await post('i', 'm');
+      expect(await post('i', 'n')).toMatchObject([{ rested: false }]);
+      await test.store.commitInstance(commitOf(await get('i')));
+      expect(await post('i', 'o')).toMatchObject([{ rested: true }]);
+    });
+
     it('adds the same id once, even within one call', async () => {
       await insert('i');
       await post('i', 'm', 'm', 'n');
@@ -55,7 +74,12 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
           message: { id: 'm', body: '' },
         })),
       );
-      expect(posted).toEqual([null, null, { instanceId: 'i', inSeq: 1, ...NOBODY }, null]);
+      expect(posted).toEqual([
+        null,
+        null,
+        { instanceId: 'i', inSeq: 1, ...NOBODY, rested: true },
+        null,
+      ]);
       expect(await get('done')).toMatchObject({ inbox: [], inSeq: 0, wakeAt: null });
     });
 
