@@ -9,12 +9,13 @@ import { startProcess, temporaryFolder } from './support/server-process.js';
 import type { SpawnedServer } from '../support/spawned-server.js';
 import { activity, chain, compute, mark, step } from './support/steps.js';
 
-async function twoNodes(): Promise<{
+async function twoNodes(settings: Readonly<Record<string, string>> = {}): Promise<{
   nodes: [SpawnedServer, SpawnedServer];
   a: Client;
   b: Client;
 }> {
-  const environment = { PORT: '0', DATA_DIR: await temporaryFolder(), python_spares: '0' };
+  const shared = { PORT: '0', DATA_DIR: await temporaryFolder(), python_spares: '0' };
+  const environment = { ...shared, ...settings };
   const nodes: [SpawnedServer, SpawnedServer] = [
     await startProcess(environment),
     await startProcess(environment),
@@ -53,6 +54,52 @@ it('fires a trigger that was registered on the node that joined later', async ()
   });
   await Promise.all(nodes.map((node) => node.stop()));
 });
+
+it('does the work of an event on the node that published it, wherever the run was before', async () => {
+  const { a, b, nodes } = await twoNodes({ node_lease_ms: '4500' });
+  const names = [fresh('first'), fresh('second')] as const;
+  const definition = await a.define([
+    waitFor('one', names[0], { NextStepId: 'two' }),
+    waitFor('two', names[1]),
+  ]);
+  let before = { onA: await workOf(a), onB: await workOf(b) };
+  const id = await eventually('the second node takes a run from the first one', async () => {
+    const run = await a.start(definition);
+    await a.untilWaiting(run, 'one');
+    before = { onA: await workOf(a), onB: await workOf(b) };
+    await b.publish(names[0], 'k', 1);
+    await b.untilWaiting(run, 'two');
+    return (await workOf(b)).claims > before.onB.claims && run;
+  });
+  const { onA, onB } = before;
+  expect(await workOf(b)).toEqual({ claims: onB.claims + 1, commits: onB.commits + 1 });
+  expect(await workOf(a)).toEqual(onA);
+
+  // What the first node has kept of the run is outdated, so it claims the run again.
+  await a.publish(names[1], 'k', 2);
+  expect((await a.ended(id)).data).toEqual({ one: 1, two: 2 });
+  expect((await workOf(a)).claims).toBeGreaterThan(onA.claims);
+  expect(await workOf(b)).toEqual({ claims: onB.claims + 1, commits: onB.commits + 1 });
+  await Promise.all(nodes.map((node) => node.stop()));
+});
+
+function waitFor(id: string, name: string, more: object = {}): ReturnType<typeof step> {
+  const inputs = { EventName: `"${name}"`, EventKey: '"k"' };
+  return step(id, 'WaitFor', inputs, { Outputs: { [id]: 'step.EventData' }, ...more });
+}
+
+/** How often the node has claimed an instance, and committed one. */
+async function workOf(client: Client): Promise<{ claims: number; commits: number }> {
+  const { text } = await client.get('/metrics');
+  const count = (operation: string): number => {
+    const series = new RegExp(
+      `^stepwright_store_operations_total\\{[^}]*"${operation}"[^}]*\\} (\\d+)`,
+      'gm',
+    );
+    return [...text.matchAll(series)].reduce((sum, [, value]) => sum + Number(value), 0);
+  };
+  return { claims: count('claimInstance'), commits: count('commitInstance') };
+}
 
 it('serves as one server on two nodes, and continues the work of the other', async () => {
   const { a, b, nodes } = await twoNodes();

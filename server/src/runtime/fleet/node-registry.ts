@@ -67,6 +67,7 @@ export class NodeRegistry implements Service {
   readonly #signedOff = new Set<string>();
   #beats = 0;
   #lastBeatAt: number;
+  #firstBeatAt: number | null = null;
 
   constructor(options: NodeRegistryOptions) {
     this.#options = options;
@@ -98,6 +99,13 @@ export class NodeRegistry implements Service {
   get hasHeartbeat(): boolean {
     const { clock, leaseMs } = this.#options;
     return clock.now() - this.#lastBeatAt < leaseMs;
+  }
+
+  /** True once every other node must have read this node's record, even one that was alone and reads the nodes rarely. */
+  get isEstablished(): boolean {
+    const { beatIntervalMs, clock } = this.#options;
+    const listedMs = (LIST_EVERY_BEATS_ALONE + 1) * beatIntervalMs;
+    return this.#firstBeatAt !== null && clock.now() - this.#firstBeatAt >= listedMs;
   }
 
   isKnown(nodeId: string): boolean {
@@ -200,6 +208,7 @@ export class NodeRegistry implements Service {
     } finally {
       onBeat(isWritten);
     }
+    this.#firstBeatAt ??= clock.now();
     return beatAt;
   }
 

@@ -26,7 +26,7 @@ export interface ChangeDispatchOptions {
   readonly clock: Clock;
   readonly loader: Pick<InstanceLoader, 'load' | 'take'>;
   readonly loads: Pick<InstanceLoads, 'bring' | 'isBusy'>;
-  readonly nodes: Pick<NodeRegistry, 'id' | 'isAlive'>;
+  readonly nodes: Pick<NodeRegistry, 'id' | 'isAlive' | 'isEstablished'>;
   readonly quarantine: Pick<Quarantine, 'forget'>;
   readonly residents: ResidentSet;
   readonly uncertain: UncertainWrites;
@@ -102,10 +102,14 @@ export class ChangeDispatch {
     return owner !== nodes.id && nodes.isAlive(owner);
   }
 
-  /** A busy node leaves the work to the owner, so that one event for many instances doesn't bring all of them here. */
+  /**
+   * A busy node leaves the work to the owner, so that one event for many instances doesn't bring all of them here. So does a new
+   * node: an owner that doesn't know it yet takes its own instances for unchanged.
+   */
   #mayTakeFrom(owner: string | null): boolean {
-    const { isStopping, loads } = this.#options;
-    return owner !== null && this.isElsewhere(owner) && !loads.isBusy && !isStopping();
+    const { isStopping, loads, nodes } = this.#options;
+    if (owner === null || !this.isElsewhere(owner)) return false;
+    return nodes.isEstablished && !loads.isBusy && !isStopping();
   }
 
   #take(id: string, epoch: number): void {
