@@ -1,6 +1,7 @@
 /**
- * `dbhost=postgres://… pnpm bench:growth [--nodes=1,4] [--runs=1000] [--rounds=3] [--database-pid=N]`: what a run costs by the
- * number of nodes on one database, for each kind of run. `dbhost=mongodb://… redis=redis://…` measures MongoDB.
+ * `dbhost=postgres://… pnpm bench:growth [--nodes=1,4] [--runs=1000] [--rounds=3] [--database-pid=N] [--operations]`: what a run
+ * costs by the number of nodes on one database, for each kind of run. `dbhost=mongodb://… redis=redis://…` measures MongoDB.
+ * With `--operations`, the operations of the store are listed, too.
  *
  * All nodes share the cores of this machine, so the time by the clock says nothing; the CPU time of the nodes and of the
  * database does. Fleets of different sizes alternate, and every node gets the same work, whatever the size: warm-up, runs in
@@ -25,8 +26,11 @@ const IN_PROGRESS = 32;
 const WORKERS = 16;
 const WARM_UP_RUNS = 500;
 /** By then, the nodes know each other. */
-const INTRODUCTION_MS = 8000;
+const INTRODUCTION_MS = 18_000;
 const IDLE_SECONDS = 20;
+const OPERATION_SERIES = /^stepwright_store_operations_total\{[^}]*operation="(\w+)"[^}]*\} (\d+)/gm;
+/** Operations of fewer calls for each run aren't listed. */
+const SHOWN_MIN = 0.02;
 
 interface Spent {
   /** In ms of CPU time. */
@@ -42,6 +46,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '3' },
     'database-pid': { type: 'string' },
+    operations: { type: 'boolean', default: false },
   },
 });
 const databasePid = values['database-pid'] === undefined ? null : Number(values['database-pid']);
@@ -104,8 +109,10 @@ async function measureKinds(
     };
     await throughputOf(WARM_UP_RUNS * size, IN_PROGRESS * size, run);
     const runs = runsOfNode * size;
+    const before = await operationsOf(clients);
     const spent = await spentBy(servers, () => throughputOf(runs, IN_PROGRESS * size, run));
     record(kind, size, divided(spent, runs));
+    if (values.operations) printOperations(before, await operationsOf(clients), runs);
   }
   load.isOver = true;
   await Promise.all(workers);
@@ -135,6 +142,30 @@ async function spentSoFar(servers: readonly SpawnedServer[]): Promise<Spent> {
     nodes: servers.reduce((sum, { pid }) => sum + usageOf(pid).cpuMs, 0),
     database: databasePid === null ? 0 : usageOf(databasePid).cpuMs,
   };
+}
+
+/** How often the nodes have called each operation of the store so far. */
+async function operationsOf(clients: readonly HttpClient[]): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const client of clients) {
+    const { json } = await client.call('GET', '/metrics');
+    for (const [, name = '', count] of String(json).matchAll(OPERATION_SERIES)) {
+      counts.set(name, (counts.get(name) ?? 0) + Number(count));
+    }
+  }
+  return counts;
+}
+
+function printOperations(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+  runs: number,
+): void {
+  const each = [...after]
+    .map(([name, count]) => ({ name, count: (count - (before.get(name) ?? 0)) / runs }))
+    .filter(({ count }) => count >= SHOWN_MIN)
+    .toSorted((left, right) => right.count - left.count);
+  console.log(`    ${each.map(({ name, count }) => `${name} ${count.toFixed(2)}`).join(', ')}`);
 }
 
 function record(measured: string, size: number, spent: Spent): void {
