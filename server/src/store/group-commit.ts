@@ -2,7 +2,8 @@
  * Group commit over the network: operations that arrive at the same moment share a statement and a round trip.
  *
  * Invariants:
- *  GC1 An operation is sent immediately if nothing of its kind is in flight: a single operation is never delayed.
+ *  GC1 If nothing of its kind is in flight, an operation is sent in the same turn of the event loop, together with all others
+ *      of that turn: a single operation is never delayed.
  *  GC2 Every operation gets its own outcome. A group that fails because of one member is repeated one by one. If the member
  *      waits for a lock, the others do not wait for it. A group that fails because the database does not respond fails as a
  *      whole (rule S5).
@@ -67,6 +68,7 @@ export class GroupCommit<Request, Outcome> {
   #waiting: Waiting<Request, Outcome>[] = [];
   readonly #keysInFlight = new Set<string>();
   #groupsInFlight = 0;
+  #isScheduled = false;
 
   constructor(options: GroupCommitOptions<Request, Outcome>) {
     this.#options = options;
@@ -76,6 +78,16 @@ export class GroupCommit<Request, Outcome> {
     return new Promise((resolve, reject) => {
       const key = this.#options.keyOf?.(request) ?? null;
       this.#waiting.push({ request, key, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** The requests that a node receives at the same moment are handled in one turn of the event loop. */
+  #schedule(): void {
+    if (this.#isScheduled || !this.#mayStart()) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
       this.#sendWhatMay();
     });
   }

@@ -65,6 +65,7 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   completeActivity: 'write',
   takeOverActivity: 'write',
   extendActivity: 'write',
+  keepClaims: 'write',
   releaseActivity: 'write',
   withdrawActivities: 'write',
   findUnsettledActivities: 'read',

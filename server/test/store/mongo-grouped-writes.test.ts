@@ -241,8 +241,10 @@ describe.skipIf(mongo === null)('simultaneous writes on MongoDB', () => {
           },
         }),
       });
+      const alone = commits.commit(updateOf('i0'));
+      await nextTurn();
       const outcomes = await Promise.allSettled([
-        commits.commit(updateOf('i0')),
+        alone,
         commits.commit(updateOf('i1')),
         commits.commit(updateOf('i2', { revision: 9 })),
       ]);
@@ -263,9 +265,13 @@ describe.skipIf(mongo === null)('simultaneous writes on MongoDB', () => {
           },
         }),
       });
-      const [alone, ...group] = await Promise.allSettled(
-        IDS.map((id) => commits.commit(updateOf(id))),
-      );
+      const [first = '', ...others] = IDS;
+      const sentFirst = commits.commit(updateOf(first));
+      await nextTurn();
+      const [alone, ...group] = await Promise.allSettled([
+        sentFirst,
+        ...others.map((id) => commits.commit(updateOf(id))),
+      ]);
       expect(alone).toMatchObject({ value: true });
       for (const outcome of group) {
         expect(outcome).toMatchObject({ reason: expect.any(StoreUnavailableError) as unknown });
@@ -281,8 +287,10 @@ describe.skipIf(mongo === null)('simultaneous writes on MongoDB', () => {
           find: () => ({ toArray: () => Promise.reject(new MongoNetworkError('closed')) }),
         }),
       });
+      const alone = commits.commit(updateOf('i0'));
+      await nextTurn();
       const outcomes = await Promise.allSettled([
-        commits.commit(updateOf('i0')),
+        alone,
         commits.commit(updateOf('i1')),
         commits.commit(updateOf('i2', { revision: 9 })),
       ]);
@@ -312,3 +320,8 @@ describe.skipIf(mongo === null)('simultaneous writes on MongoDB', () => {
     });
   });
 });
+
+/** By then, what was submitted has been sent. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -17,7 +17,7 @@ import type { Secrets } from '../secrets/secrets.js';
 import { AppError } from '../../base/errors.js';
 import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import type { Logger } from '../../base/logger.js';
-import { FAR_FUTURE_MS, StoreUnavailableError, type Store } from '../../store/store.js';
+import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
 import {
   isLongActivity,
   type ActivityClaim,
@@ -32,6 +32,7 @@ import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { ExtendedLease, PullRequest, WorkItem } from './activity-types.js';
 import { ClaimTimes } from './claim-times.js';
 import { LeaseTimers } from './lease-timers.js';
+import { UNKEPT_LEASE_MS, UnkeptClaims } from './unkept-claims.js';
 import { readExecutionKey, readToken, type ActivityToken, type Ids } from '../../base/ids.js';
 import { readWork } from '../instances/message-codec.js';
 import type { Tracing } from '../../tracing/tracing.js';
@@ -39,10 +40,6 @@ import { traceClaim, traceHeld, type HeldItem } from '../tracing/activity-spans.
 
 /** Items of suspended instances become available again after this time; a resume makes them available immediately. */
 const DEFER_MS = 30_000;
-/** Duration of a claim without a lease until it is made permanent. Longer than any response time of a store. */
-const UNKEPT_LEASE_MS = 30_000;
-/** By then, most work is done, and its claim needn't be made permanent. */
-const KEEP_AFTER_MS = 1000;
 
 /** The worker that gets the item, and its lease. */
 export type Claimant = Pick<PullRequest, 'workerId' | 'leaseMs'>;
@@ -73,31 +70,22 @@ export interface WorkClaimsOptions {
   readonly offer: (name: string) => void;
 }
 
-interface UnkeptClaim {
-  /** Schedules making the claim permanent. */
-  readonly arm: () => void;
-  readonly keep: () => Promise<void>;
-  readonly cancel: () => void;
-}
-
 export class WorkClaims {
   readonly #options: WorkClaimsOptions;
-  /** Items just delivered without a lease, by token hash. */
-  readonly #unkept = new Map<string, UnkeptClaim>();
+  readonly #unkept: UnkeptClaims;
   readonly #leases: LeaseTimers;
   readonly claimTimes = new ClaimTimes();
-  #stopping = false;
 
   constructor(options: WorkClaimsOptions) {
     this.#options = options;
+    this.#unkept = new UnkeptClaims(options);
     this.#leases = new LeaseTimers(options);
   }
 
   /** Makes claims without a lease permanent, so that workers keep their items after this node is gone. */
   async stop(): Promise<void> {
-    this.#stopping = true;
     this.#leases.stop();
-    await Promise.all([...this.#unkept.values()].map(({ keep }) => keep()));
+    await this.#unkept.stop();
   }
 
   /**
@@ -144,7 +132,7 @@ export class WorkClaims {
     const { clock, tracing } = this.#options;
     const now = clock.now();
     this.claimTimes.add(item.id, now);
-    if (leaseMs === null) this.#keepSoon(item.id, item.name, claim.tokenHash);
+    if (leaseMs === null) this.#unkept.add({ activityId: item.id, tokenHash: claim.tokenHash });
     else this.#leases.watch(item.id, item.name, claim.leaseExpiresAt);
     return {
       token,
@@ -270,12 +258,11 @@ export class WorkClaims {
   ): Promise<Outcome> {
     const held = readToken(token);
     if (held === null) throw staleToken();
-    const unkept = this.#unkept.get(held.tokenHash);
-    unkept?.cancel();
+    const wasUnkept = this.#unkept.remove(held.tokenHash);
     try {
       return await decide(held);
     } catch (error) {
-      unkept?.arm();
+      if (wasUnkept) this.#unkept.add(held);
       throw error;
     }
   }
@@ -320,33 +307,6 @@ export class WorkClaims {
     );
     const data = 'the stored parameters of the activity cannot be read';
     await this.#complete({ activityId: id, tokenHash }, { succeeded: false, data });
-  }
-
-  #keepSoon(activityId: string, name: string, tokenHash: string): void {
-    const { clock, logger, store } = this.#options;
-    let cancelTimer = (): void => undefined;
-    const claim: UnkeptClaim = {
-      arm: () => {
-        if (this.#stopping) return;
-        this.#unkept.set(tokenHash, claim);
-        cancelTimer = clock.at(clock.now() + KEEP_AFTER_MS, () => void claim.keep());
-      },
-      cancel: () => {
-        cancelTimer();
-        this.#unkept.delete(tokenHash);
-      },
-      keep: async () => {
-        claim.cancel();
-        try {
-          await store.extendActivity(activityId, tokenHash, FAR_FUTURE_MS);
-        } catch (error) {
-          // While the store is unavailable, no other worker can get the item either.
-          if (error instanceof StoreUnavailableError) claim.arm();
-          else logger.warn({ err: error, activityName: name }, 'could not store a work item');
-        }
-      },
-    };
-    claim.arm();
   }
 
   /** Called when no worker holds the item any more. */

@@ -8,6 +8,7 @@ import type {
   ActivityResult,
   ClaimedActivity,
   CompleteActivityResult,
+  HeldClaim,
   UnsettledActivity,
 } from '../records/activities.js';
 import type { AuditEntry } from '../records/control.js';
@@ -63,6 +64,8 @@ export interface ActivityStore {
     tokenHash: string,
     leaseExpiresAt: number,
   ): Promise<{ readonly name: string; readonly withdrawn: boolean } | null>;
+  /** Makes these claims permanent. Changes nothing for an item that is done, or that another claim has got since. */
+  keepClaims(claims: readonly HeldClaim[]): Promise<void>;
   /**
    * Returns the item to its old place in the queue. The result is its name, or null if the token is stale or the item is
    * withdrawn; then nothing changed.

@@ -6,6 +6,7 @@ import type {
   NewActivityRecord,
 } from '../records/activities.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { FAR_FUTURE_MS } from '../store.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData, StoredActivity } from './memory-data.js';
 import { postMessage } from './messages.js';
@@ -107,6 +108,12 @@ export function extendActivity(
   const record = { ...known.record, availableAt: leaseExpiresAt };
   data.activities.set(activityId, { ...known, record, deferred: false });
   return { name: record.name, withdrawn: record.withdrawn };
+}
+
+export function keepClaims(data: MemoryData, [claims]: OperationArguments<'keepClaims'>): void {
+  for (const { activityId, tokenHash } of claims) {
+    extendActivity(data, [activityId, tokenHash, FAR_FUTURE_MS]);
+  }
 }
 
 export function releaseActivity(

@@ -2,6 +2,7 @@
 import type { Filter } from 'mongodb';
 import type { ActivityPosition, ActivityRecord } from '../records/activities.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { FAR_FUTURE_MS } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { activityOf, claimUpdate, resultOf } from './activity-documents.js';
 import { makeDeferredAvailable } from './activity-queue.js';
@@ -82,6 +83,21 @@ export async function extendActivity(
   );
   if (extended === null) return null;
   return { name: decodeText(extended.name), withdrawn: extended.settled };
+}
+
+export async function keepClaims(
+  { activities }: MongoContext,
+  [claims]: OperationArguments<'keepClaims'>,
+): Promise<void> {
+  await activities.bulkWrite(
+    claims.map(({ activityId, tokenHash }) => ({
+      updateOne: {
+        filter: { _id: encodeText(activityId), tokenHash: encodeText(tokenHash), done: false },
+        update: { $set: { availableAt: FAR_FUTURE_MS, deferred: false } },
+      },
+    })),
+    { ordered: false },
+  );
 }
 
 export async function releaseActivity(

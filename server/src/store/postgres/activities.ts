@@ -6,11 +6,12 @@
  * decisions depend on the rows as they are once they are locked.
  */
 import { GroupCommit } from '../group-commit.js';
-import type { ActivityRecord } from '../records/activities.js';
+import type { ActivityRecord, HeldClaim } from '../records/activities.js';
 import { INBOX_BYTES_MAX, messageBytes } from '../records/messages.js';
 import { activityOf, activityResultOf } from '../sql/activities.js';
 import type { Columns } from '../sql/columns.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { FAR_FUTURE_MS } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
 import {
@@ -34,6 +35,27 @@ export async function getActivities(
     ids.map(encodeTextWithoutNul),
   ]);
   return rows.map(activityOf);
+}
+
+const HELD_CLAIMS: Columns<HeldClaim> = {
+  id: ['text', ({ activityId }) => activityId],
+  token_hash: ['text', ({ tokenHash }) => tokenHash],
+};
+
+/** Locks the items in the order of their ids, like completions. */
+export async function keepClaims(
+  { database }: PostgresContext,
+  [claims]: OperationArguments<'keepClaims'>,
+): Promise<void> {
+  const parameters = new Parameters();
+  await database.query(
+    `WITH item AS MATERIALIZED (
+       SELECT a.id FROM @activities AS a JOIN ${parameters.rows('g', claims, HELD_CLAIMS)} ON g.id = a.id
+        WHERE a.token_hash = g.token_hash AND NOT a.done ORDER BY a.id FOR UPDATE OF a
+     )
+     UPDATE @activities AS a SET available_at = ${FAR_FUTURE_MS}, deferred = false FROM item WHERE a.id = item.id`,
+    parameters.values,
+  );
 }
 
 /**

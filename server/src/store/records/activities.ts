@@ -21,6 +21,12 @@ export interface ActivityClaim {
   readonly leaseExpiresAt: number;
 }
 
+/** The claim of an item by the holder of a token. */
+export interface HeldClaim {
+  readonly activityId: string;
+  readonly tokenHash: string;
+}
+
 export interface ActivityRecord {
   readonly id: string;
   readonly instanceId: string;

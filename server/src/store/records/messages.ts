@@ -26,7 +26,7 @@ export interface PostedMessage {
   readonly owner: string | null;
   /**
    * Before the message was added, the instance had no other message, no work under way and no crashes: whoever added this one
-   * may take the instance.
+   * may take the instance. Also false if the store doesn't know.
    */
   readonly rested: boolean;
   /** The inbox is full: it has the overflow message instead of this one (rule S8). */

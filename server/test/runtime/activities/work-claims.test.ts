@@ -12,7 +12,7 @@ import type { WorkItem } from '../../../src/runtime/activities/activity-types.js
 import { WorkClaims } from '../../../src/runtime/activities/work-claims.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { observeStore } from '../../../src/store/observed-store.js';
-import { StoreUnavailableError, type Store } from '../../../src/store/store.js';
+import { FAR_FUTURE_MS, StoreUnavailableError, type Store } from '../../../src/store/store.js';
 import { activityOf, instanceOf, NO_SIDE } from '../../store/records.js';
 import { systemIds } from '../../../src/base/ids.js';
 
@@ -163,6 +163,24 @@ describe('a work item handed out without a lease', () => {
     expect(clock.timers).toBe(0);
     await clock.pass(DAYS_MS);
     expect(calls).toEqual(['insertInstance', 'claimActivity', 'completeActivity']);
+  });
+
+  it('is made permanent together with others, with one call of the store', async () => {
+    for (const id of ['a', 'b', 'c', 'd']) await offer(id);
+    const { clock, take } = startNode();
+    await take();
+    await clock.pass(400);
+    await Promise.all([take(), take()]);
+    await clock.pass(300);
+    await take();
+    await clock.pass(300);
+    expect(calls.filter((name) => name === 'keepClaims')).toHaveLength(1);
+    const items = await store.getActivities(['a', 'b', 'c', 'd'].map((id) => `${id}/1/0`));
+    const kept = items.filter(({ availableAt }) => availableAt === FAR_FUTURE_MS);
+    expect(kept.map(({ instanceId }) => instanceId).toSorted()).toEqual(['a', 'b', 'c']);
+    await clock.pass(700);
+    expect(calls.filter((name) => name === 'keepClaims')).toHaveLength(2);
+    expect(clock.timers).toBe(0);
   });
 
   it('has the lease that its worker requests later', async () => {

@@ -278,6 +278,29 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBeNull();
     });
 
+    it('makes claims permanent, but only those that still hold', async () => {
+      await offer(
+        'i',
+        [1, 2, 3, 4].map((n) => activityOf(`i/${n}/0`, 'i', { createdAt: n })),
+      );
+      for (const worker of ['w', 'w2', 'w3']) await claim(worker, 2000, 3000);
+      await complete('i/2/0', 'w2');
+      await test.store.keepClaims([
+        { activityId: 'i/1/0', tokenHash: 'token-w' },
+        { activityId: 'i/2/0', tokenHash: 'token-w2' },
+        { activityId: 'i/3/0', tokenHash: 'token-other' },
+        { activityId: 'i/4/0', tokenHash: 'token-w' },
+        { activityId: 'x', tokenHash: 'token-w' },
+      ]);
+      const items = await test.store.getActivities([1, 2, 3, 4].map((n) => `i/${n}/0`));
+      expect(Object.fromEntries(items.map(({ availableAt, id }) => [id, availableAt]))).toEqual({
+        'i/1/0': FAR_FUTURE_MS,
+        'i/2/0': 3000,
+        'i/3/0': 3000,
+        'i/4/0': 4,
+      });
+    });
+
     it('returns a released item to its old position', async () => {
       await offer('i', [
         activityOf('i/1/0', 'i', { createdAt: 100 }),

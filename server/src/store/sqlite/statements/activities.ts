@@ -2,6 +2,7 @@
 import type { ActivityRecord } from '../../records/activities.js';
 import { activityOf, activityResultOf } from '../../sql/activities.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
+import { FAR_FUTURE_MS } from '../../store.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { readActivity } from './activity-rows.js';
@@ -45,6 +46,17 @@ export function completeActivity(
     message,
     posted,
   };
+}
+
+export function keepClaims(database: Database, [claims]: OperationArguments<'keepClaims'>): void {
+  for (const { activityId, tokenHash } of claims) {
+    database.run(
+      'UPDATE activities SET availableAt = ?, deferred = 0 WHERE id = ? AND tokenHash = ? AND done = 0',
+      FAR_FUTURE_MS,
+      encodeText(activityId),
+      encodeText(tokenHash),
+    );
+  }
 }
 
 export function withdrawActivities(
