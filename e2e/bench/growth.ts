@@ -28,7 +28,8 @@ const WARM_UP_RUNS = 500;
 /** By then, the nodes know each other. */
 const INTRODUCTION_MS = 18_000;
 const IDLE_SECONDS = 20;
-const OPERATION_SERIES = /^stepwright_store_operations_total\{[^}]*operation="(\w+)"[^}]*\} (\d+)/gm;
+const OPERATION_SERIES =
+  /^stepwright_store_operations_total\{[^}]*operation="(\w+)"[^}]*\} (\d+)/gm;
 /** Operations of fewer calls for each run aren't listed. */
 const SHOWN_MIN = 0.02;
 
@@ -97,8 +98,10 @@ async function measureKinds(
     return client;
   };
   await defineRuns(pick());
+  const beforeIdle = await operationsOf(clients);
   const idle = await spentBy(servers, () => setTimeout(IDLE_SECONDS * 1000));
   record('idle, a second', size, divided(idle, IDLE_SECONDS));
+  if (values.operations) printOperations(beforeIdle, await operationsOf(clients), IDLE_SECONDS);
   const load = newLoad();
   const workers = Array.from({ length: WORKERS * size }, () => workUntilOver(pick, load));
   for (const kind of KINDS) {

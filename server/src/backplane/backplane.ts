@@ -14,6 +14,8 @@ export type Hint =
   | { readonly kind: 'definition'; readonly id: string }
   /** A custom step has a new version. */
   | { readonly kind: 'step'; readonly name: string }
+  /** Notifications were set up, changed, paused or removed. */
+  | { readonly kind: 'notifications' }
   /** An instance has ended. */
   | { readonly kind: 'ended'; readonly id: string }
   /** The sending node has readers of changes; repeated every few seconds as long as it has. */

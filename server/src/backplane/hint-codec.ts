@@ -67,7 +67,7 @@ function hintOf(value: unknown): Hint | null {
     return { kind, id };
   }
   if (isName(name) && (kind === 'activity' || kind === 'step')) return { kind, name };
-  if (kind === 'interest') return { kind };
+  if (kind === 'interest' || kind === 'notifications') return { kind };
   if (kind !== 'changes') return null;
   const changes = changesOf(value['changes']);
   return changes === null ? null : { kind, changes };

@@ -339,6 +339,9 @@ export class Host implements Service {
       case 'step':
         this.#services.steps.forget(hint.name);
         break;
+      case 'notifications':
+        this.#services.notifications.deliverer.refreshSoon();
+        break;
       case 'ended':
         this.#services.endWaiters.ended(hint.id);
         break;

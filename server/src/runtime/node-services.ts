@@ -131,7 +131,7 @@ export class NodeServices {
       options.customStep((name) => this.steps.find(name)),
       this.secrets,
     );
-    this.notifications = createNotifications({ ...options, isShared: () => this.isShared });
+    this.notifications = createNotifications({ ...options, ...this.#news() });
     this.followUp = this.#createFollowUp();
     this.environment = this.#createEnvironment();
     this.nodes = this.#createNodes();

@@ -106,6 +106,7 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
       { kind: 'step', name: 's' },
       { kind: 'ended', id: 'e' },
       { kind: 'interest' },
+      { kind: 'notifications' },
       { kind: 'changes', changes: { workflows: [], definitions: [], lagged: true } },
     ];
     for (const hint of hints) a.backplane.publish(hint);

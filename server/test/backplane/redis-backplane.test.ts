@@ -46,6 +46,7 @@ describe.skipIf(redis === null)('the Redis backplane', () => {
       { kind: 'step', name: 's' },
       { kind: 'ended', id: 'e' },
       { kind: 'interest' },
+      { kind: 'notifications' },
       { kind: 'changes', changes: { workflows: [], definitions: [], lagged: true } },
     ];
     for (const hint of hints) a.backplane.publish(hint);

@@ -85,13 +85,11 @@ export class UnkeptClaims {
     for (const { tokenHash } of due) this.#claims.delete(tokenHash);
     for (let from = 0; from < due.length; from += CLAIMS_PER_STATEMENT) {
       const claims = due.slice(from, from + CLAIMS_PER_STATEMENT);
-      try {
-        await store.keepClaims(claims);
-      } catch (error) {
+      await store.keepClaims(claims).catch((error: unknown) => {
         // While the store is unavailable, no other worker can get the items either.
-        if (error instanceof StoreUnavailableError) for (const claim of claims) this.add(claim);
+        if (error instanceof StoreUnavailableError) claims.forEach((claim) => this.add(claim));
         else logger.warn({ err: error, claims: claims.length }, 'could not keep claims');
-      }
+      });
     }
   }
 }

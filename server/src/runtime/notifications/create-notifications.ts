@@ -6,12 +6,19 @@ import { DeliveryAttempts } from './delivery-attempts.js';
 import { NotificationList } from './notification-list.js';
 import { Notifications } from './notifications.js';
 
-export function createNotifications(
-  options: NodeServicesOptions & { readonly isShared: () => boolean },
-) {
-  const { store, webhookRequest: http } = options;
+export interface NotificationServicesOptions extends NodeServicesOptions {
+  readonly isShared: () => boolean;
+  readonly mayBeStale: () => boolean;
+}
+
+export function createNotifications(options: NotificationServicesOptions) {
+  const { backplane, store, webhookRequest: http } = options;
   const list = new NotificationList(store);
-  const attempts = new DeliveryAttempts({ ...options, http, paused: () => list.refresh() });
+  const changed = async (): Promise<void> => {
+    backplane.publish({ kind: 'notifications' });
+    await list.refresh();
+  };
+  const attempts = new DeliveryAttempts({ ...options, http, paused: changed });
   const deliverer = new Deliverer({ ...options, notifications: list, attempts });
   const announcer = new ChangeAnnouncer({
     ...options,
@@ -21,6 +28,6 @@ export function createNotifications(
   return {
     announcer,
     deliverer,
-    calls: new Notifications({ ...options, list, attempts, deliverer }),
+    calls: new Notifications({ ...options, list, attempts, deliverer, changed }),
   };
 }

@@ -18,12 +18,16 @@ export interface DelivererOptions {
   readonly logger: Logger;
   readonly notifications: NotificationList;
   readonly attempts: Pick<DeliveryAttempts, 'make'>;
-  /** True if other nodes may change notifications. */
+  /** True while other nodes share the store. */
   readonly isShared: () => boolean;
+  /** True if this node isn't notified of changes that other nodes make. */
+  readonly mayBeStale: () => boolean;
 }
 
 const LOOK_MS = 1000;
-/** Used by a single node, which makes all changes itself. */
+/** A node that is notified of changes. Notices may be lost. */
+const REFRESH_MS_NOTIFIED = 5000;
+/** A single node, which makes all changes itself. */
 const REFRESH_MS_ALONE = 30_000;
 const PURGE_MS = 60_000;
 const PURGED_AT_ONCE = 500;
@@ -37,6 +41,8 @@ export class Deliverer implements Service {
   readonly #look: PeriodicTask;
   readonly #purge: PeriodicTask;
   #refreshedAt = 0;
+  /** True if a change on another node has not been read yet. */
+  #isOutdated = false;
 
   constructor(options: DelivererOptions) {
     this.#options = options;
@@ -63,8 +69,7 @@ export class Deliverer implements Service {
 
   /** Reads the notifications. Afterwards, every commit is compared with them. */
   async start(): Promise<void> {
-    await this.#options.notifications.refresh();
-    this.#refreshedAt = this.#options.clock.now();
+    await this.#refresh();
     this.#look.startInBackground();
     this.#purge.startInBackground();
   }
@@ -82,6 +87,12 @@ export class Deliverer implements Service {
     if (!this.#stopping.signal.aborted) this.#laneOf(name).wake();
   }
 
+  /** Reads the notifications again: another node has changed some. */
+  refreshSoon(): void {
+    this.#isOutdated = true;
+    void this.#look.runOnce();
+  }
+
   async purge(): Promise<void> {
     const { clock, store } = this.#options;
     const endedBefore = clock.now() - KEPT_MS;
@@ -91,18 +102,33 @@ export class Deliverer implements Service {
   }
 
   async #lookOnce(): Promise<void> {
-    const { clock, isShared, notifications } = this.#options;
-    const now = clock.now();
-    if (isShared() || now - this.#refreshedAt >= REFRESH_MS_ALONE) {
-      await notifications.refresh();
-      this.#refreshedAt = now;
-    }
+    const { clock, notifications } = this.#options;
+    const isDue = clock.now() - this.#refreshedAt >= this.#refreshMs;
+    if (isDue || this.#isOutdated) await this.#refresh();
     for (const { name, paused } of notifications.all) {
       if (paused === null) this.#laneOf(name).check();
     }
     for (const name of this.#lanes.keys()) {
       if (notifications.get(name) === null) this.#lanes.delete(name);
     }
+  }
+
+  async #refresh(): Promise<void> {
+    const { clock, notifications } = this.#options;
+    this.#refreshedAt = clock.now();
+    this.#isOutdated = false;
+    try {
+      await notifications.refresh();
+    } catch (error) {
+      this.#isOutdated = true;
+      throw error;
+    }
+  }
+
+  get #refreshMs(): number {
+    const { isShared, mayBeStale } = this.#options;
+    if (mayBeStale()) return LOOK_MS;
+    return isShared() ? REFRESH_MS_NOTIFIED : REFRESH_MS_ALONE;
   }
 
   #laneOf(name: string): DeliveryQueue {

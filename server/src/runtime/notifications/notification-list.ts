@@ -1,5 +1,5 @@
 /**
- * The notifications that this node knows: all of them, reread periodically. Changes on other nodes take effect within a second.
+ * The notifications that this node knows: all of them, read again when a node has changed one, and periodically.
  */
 import type { InstanceChange } from '../../engine/model/instance-change.js';
 import type { Instance } from '../../engine/model/instance.js';

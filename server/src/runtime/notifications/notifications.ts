@@ -30,6 +30,8 @@ export interface NotificationsOptions {
   readonly list: NotificationList;
   readonly attempts: Pick<DeliveryAttempts, 'make'>;
   readonly deliverer: Pick<Deliverer, 'signal' | 'wake'>;
+  /** Called after each change: refreshes the list here, and has the other nodes do so. */
+  readonly changed: () => Promise<void>;
 }
 
 const REMOVED_AT_ONCE = 500;
@@ -95,10 +97,10 @@ export class Notifications {
 
   /** Removes the notification with its deliveries. @throws AppError `notification_not_found` */
   async remove(name: string, actor: string): Promise<void> {
-    const { list, logger, store } = this.#options;
+    const { changed, logger, store } = this.#options;
     if (!(await store.removeNotification(name))) throw notFound(name);
     logger.info({ notification: name, actor }, 'removed a notification');
-    await list.refresh();
+    await changed();
     while ((await store.removeDeliveries(name, REMOVED_AT_ONCE)) >= REMOVED_AT_ONCE);
   }
 
@@ -167,7 +169,9 @@ export class Notifications {
   }
 
   async #changed(name: string): Promise<NotificationView> {
-    const found = await this.#find(name);
+    await this.#options.changed();
+    const found = this.#options.list.get(name);
+    if (found === null) throw notFound(name);
     this.#options.deliverer.wake(name);
     return viewNotification(found);
   }

@@ -110,6 +110,7 @@ describe('a target that is dead for a day', () => {
       notifications,
       attempts,
       isShared: () => false,
+      mayBeStale: () => false,
     });
     await deliverer.start();
   });
