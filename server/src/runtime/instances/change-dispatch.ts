@@ -28,8 +28,8 @@ export interface ChangeDispatchOptions {
   readonly loads: Pick<InstanceLoads, 'bring' | 'isBusy'>;
   readonly nodes: Pick<NodeRegistry, 'id' | 'isAlive' | 'isEstablished'>;
   readonly quarantine: Pick<Quarantine, 'forget'>;
-  readonly residents: ResidentSet;
-  readonly uncertain: UncertainWrites;
+  readonly residents: Pick<ResidentSet, 'get' | 'forget'>;
+  readonly uncertain: Pick<UncertainWrites, 'read'>;
   readonly hintOwner: (instanceId: string, owner?: string) => void;
   readonly inboxOverflowed: () => void;
   readonly isStopping: () => boolean;
