@@ -8,7 +8,7 @@ import { failStep } from '../../src/engine/failure/fail-step.js';
 import type { StepRecord } from '../../src/engine/model/step-record.js';
 import type { Json, JsonObject } from '../../src/engine/values/json.js';
 import { startSession, restoreSession } from '../../src/engine/flow/lifecycle.js';
-import { noChanges, type Session } from '../../src/engine/flow/session.js';
+import { noChanges, type Session } from '../../src/engine/session/session.js';
 import { readState, writeState } from '../../src/engine/model/snapshot.js';
 import { enterStep, leaveStep, nextWork } from '../../src/engine/flow/step-work.js';
 import { fireTimers } from '../../src/engine/flow/timers.js';

@@ -5,8 +5,8 @@ import { hasCompensations, stopStep } from './stop.js';
 import type { InputValue } from '../model/input-value.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
-import { isOver, waitsForStart } from '../flow/pointer-states.js';
-import { stepOf, type Session } from '../flow/session.js';
+import { isOver, waitsForStart } from '../session/pointer-states.js';
+import { stepOf, type Session } from '../session/session.js';
 import { continueContainers } from '../flow/continue-containers.js';
 
 export interface CancelCheck {

@@ -7,9 +7,9 @@ import { isRetryable } from './retry.js';
 import type { StepError } from '../model/step-record.js';
 import type { Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
-import { stopWaiting } from '../flow/pointer-states.js';
-import { stepOf, type Session } from '../flow/session.js';
-import { writeRecord } from '../flow/step-records.js';
+import { stopWaiting } from '../session/pointer-states.js';
+import { stepOf, type Session } from '../session/session.js';
+import { writeRecord } from '../session/step-records.js';
 import { continueContainers } from '../flow/continue-containers.js';
 
 export interface Failure {

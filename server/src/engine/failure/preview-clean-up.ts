@@ -2,8 +2,8 @@
  * Previews the steps that a termination with compensation would undo. Works on a copy of the instance, which must be discarded
  * afterwards.
  */
-import { completeIfDone, dropPointer } from '../flow/end-path.js';
-import type { Session } from '../flow/session.js';
+import { completeIfDone, dropPointer } from '../session/end-path.js';
+import type { Session } from '../session/session.js';
 import { continueContainers } from '../flow/continue-containers.js';
 import type { Pointer } from '../model/pointer.js';
 import { beginCleanUp } from './clean-up.js';

@@ -3,8 +3,8 @@
  * durable, and again when the lease ends: heartbeats may have extended it.
  */
 import { continueContainers } from '../flow/continue-containers.js';
-import type { Session } from '../flow/session.js';
-import { setState } from '../flow/pointer-states.js';
+import type { Session } from '../session/session.js';
+import { setState } from '../session/pointer-states.js';
 import type { Pointer } from '../model/pointer.js';
 import { cutOff, endNotBegun, isAwaited } from './in-flight.js';
 

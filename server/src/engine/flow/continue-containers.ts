@@ -6,8 +6,8 @@ import { nextCompensation } from '../failure/compensate.js';
 import { afterStop } from '../failure/after-stop.js';
 import { endStopped } from '../failure/in-flight.js';
 import { primitiveOf } from '../primitives/primitives.js';
-import type { Session } from './session.js';
-import { refillQueue } from './waiting-items.js';
+import type { Session } from '../session/session.js';
+import { refillQueue } from '../session/waiting-items.js';
 
 export function continueContainers(session: Session): void {
   // A join may cause others (a container that ends inside a container): the loop also visits members added during it.

@@ -8,7 +8,7 @@
 import { traitsOf } from '../definitions/step-types.js';
 import type { StepDefinition } from '../model/definition.js';
 import type { InputValue } from '../model/input-value.js';
-import { endPointer, openSuccessors } from './end-path.js';
+import { endPointer, openSuccessors } from '../session/end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
 import { continueCompensated } from '../failure/compensate.js';
 import { noteCompleted } from '../failure/completed-steps.js';
@@ -18,7 +18,7 @@ import { setField, type JsonObject, type Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
 import { InputError, StepFailedError } from '../primitives/primitive.js';
 import { primitiveOf } from '../primitives/primitives.js';
-import { putBackReady, stepOf, takeReady, type Session } from './session.js';
+import { putBackReady, stepOf, takeReady, type Session } from '../session/session.js';
 import { continueContainers } from './continue-containers.js';
 
 export type StepWork =

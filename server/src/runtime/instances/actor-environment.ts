@@ -4,7 +4,7 @@ import type { IndexPaths } from '../../engine/values/index-fields.js';
 import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { ChildMessage, EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import type { Pointer } from '../../engine/model/pointer.js';
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import type { Logger } from '../../base/logger.js';
 import type { StepBodyContext } from '../../step-bodies/step-body.js';
 import type { Store } from '../../store/store.js';

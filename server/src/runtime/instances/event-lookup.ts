@@ -1,6 +1,6 @@
 /** Finds stored events for the waits of an instance, which may have been published before the waits began. */
 import { applyMessage, type EventMessage } from '../../engine/flow/messages.js';
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { eventKey, isTaken, searchStart } from '../../engine/flow/taken-events.js';
 import type { Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';

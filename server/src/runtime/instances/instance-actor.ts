@@ -17,7 +17,7 @@
  *      stands for the messages that did not fit while the commit was in progress (S8).
  */
 import { applyEffect, applyMessage } from '../../engine/flow/messages.js';
-import { canContinue, type Session } from '../../engine/flow/session.js';
+import { canContinue, type Session } from '../../engine/session/session.js';
 import { fireTimers, nextTimer } from '../../engine/flow/timers.js';
 import type { InstanceStatus } from '../../store/records/instances.js';
 import type { InboxMessage } from '../../store/records/messages.js';

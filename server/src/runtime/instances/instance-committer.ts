@@ -13,7 +13,7 @@
  *  R4 A store error leaves the outcome unknown: it is read back, by revision, before anything else happens.
  */
 import { applyStatus } from '../../engine/flow/lifecycle.js';
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { forgetAnswers } from '../../engine/repair/answers.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { IndexChange, InstanceRecord, InstanceStatus } from '../../store/records/instances.js';

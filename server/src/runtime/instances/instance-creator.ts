@@ -5,7 +5,7 @@
 import type { Instance } from '../../engine/model/instance.js';
 import { indexFieldsOf } from '../../engine/values/index-fields.js';
 import { startSession } from '../../engine/flow/lifecycle.js';
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { AppError } from '../../base/errors.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';

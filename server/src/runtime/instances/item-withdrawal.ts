@@ -7,7 +7,7 @@ import {
   stepsToAskAbout,
   type WithdrawnItem,
 } from '../../engine/failure/withdrawn-items.js';
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { executionKey, type Pointer } from '../../engine/model/pointer.js';
 import type { Clock } from '../../base/clock.js';
 import type { ActivityRecord } from '../../store/records/activities.js';

@@ -5,7 +5,7 @@ import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { ChildMessage, EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import { rootOf } from '../../engine/model/child-id.js';
 import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
-import { stepOf, type Session } from '../../engine/flow/session.js';
+import { stepOf, type Session } from '../../engine/session/session.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { FairSemaphore } from '../../base/limits/fair-semaphore.js';

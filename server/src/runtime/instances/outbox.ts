@@ -1,6 +1,6 @@
 /** Sends an instance's messages to others: its result to its parent, terminations to its children. */
 import type { ChildMessage } from '../../engine/flow/messages.js';
-import { JOINED_BY_MAX } from '../../engine/flow/end-instance.js';
+import { JOINED_BY_MAX } from '../../engine/session/end-instance.js';
 import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';

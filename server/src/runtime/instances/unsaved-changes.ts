@@ -5,7 +5,7 @@
  * id, so saving it twice is harmless.
  */
 import { writeJson } from '../../engine/values/exact-json.js';
-import { noChanges, type Changes, type Session } from '../../engine/flow/session.js';
+import { noChanges, type Changes, type Session } from '../../engine/session/session.js';
 import type { StepRecord } from '../../engine/model/step-record.js';
 import type { ActivityClaim, NewActivityRecord } from '../../store/records/activities.js';
 import type { HistoryRecord, SideRecords } from '../../store/records/instances.js';

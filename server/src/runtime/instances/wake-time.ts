@@ -1,5 +1,5 @@
 /** The time at which the store's scan must find an instance that nothing else wakes. */
-import { canContinue, type Session } from '../../engine/flow/session.js';
+import { canContinue, type Session } from '../../engine/session/session.js';
 import { nextTimer } from '../../engine/flow/timers.js';
 import { hasUnderWay } from './under-way.js';
 

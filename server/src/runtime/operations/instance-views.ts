@@ -2,7 +2,7 @@
 import { failingSince } from '../../engine/failure/cause.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import { waitsForRetry } from '../../engine/flow/messages.js';
-import { undoneBy } from '../../engine/flow/undone-by.js';
+import { undoneBy } from '../../engine/session/undone-by.js';
 import { childIdOf } from '../../engine/model/child-id.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { ParentLink, Instance } from '../../engine/model/instance.js';

@@ -4,7 +4,7 @@ import {
   recheckCancelConditions,
   takeCancelChecks,
 } from '../../engine/failure/cancel.js';
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { deadlineAround } from '../../engine/flow/timers.js';
 import { isRefusal } from '../../scripts/script-runtime.js';
 import type { ActorEnvironment } from '../instances/actor-environment.js';

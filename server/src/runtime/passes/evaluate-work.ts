@@ -3,7 +3,7 @@
  * evaluation was canceled, the work returns to the engine unchanged.
  */
 import { failStep } from '../../engine/failure/fail-step.js';
-import { stepOf, type Session } from '../../engine/flow/session.js';
+import { stepOf, type Session } from '../../engine/session/session.js';
 import {
   enterStep,
   leaveCompensated,

@@ -3,7 +3,7 @@ import type { Instance } from '../../engine/model/instance.js';
 import { remainingBytes } from '../../engine/values/json-length.js';
 import type { Json } from '../../engine/values/json.js';
 import { haltInstance } from '../../engine/flow/lifecycle.js';
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { stateOf } from '../../engine/model/snapshot.js';
 import type { ActorLimits } from '../instances/actor-environment.js';
 

@@ -6,7 +6,7 @@
  * evaluation was canceled also ends; the interrupted check or step is due again. `canContinue` decides whether the session has
  * more work.
  */
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { nextWork } from '../../engine/flow/step-work.js';
 import { nextSlice, SLICE_MS } from '../../base/slices.js';
 import type { ActorEnvironment } from '../instances/actor-environment.js';

@@ -22,7 +22,7 @@ import {
   type Message,
 } from '../../../src/engine/flow/messages.js';
 import { executionKey, type Pointer } from '../../../src/engine/model/pointer.js';
-import { type ActivityOffer, type Session } from '../../../src/engine/flow/session.js';
+import { type ActivityOffer, type Session } from '../../../src/engine/session/session.js';
 import type { Modification, ModificationResult } from '../../../src/engine/model/modification.js';
 import { modifyInstance } from '../../../src/engine/repair/modify.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';

@@ -1,6 +1,6 @@
 /** Executes the next step of a run as a server does, with expressions in JavaScript. */
 import { failStep } from '../../../src/engine/failure/fail-step.js';
-import type { Session } from '../../../src/engine/flow/session.js';
+import type { Session } from '../../../src/engine/session/session.js';
 import {
   enterStep,
   leaveCompensated,

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { nameKeyOf } from '../../../src/base/ids.js';
 import { startSession } from '../../../src/engine/flow/lifecycle.js';
-import { noChanges, type Changes } from '../../../src/engine/flow/session.js';
+import { noChanges, type Changes } from '../../../src/engine/session/session.js';
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import { readJson } from '../../../src/engine/values/exact-json.js';
 import { UnsavedChanges } from '../../../src/runtime/instances/unsaved-changes.js';

@@ -10,7 +10,12 @@ import { applyEffect, applyMessage } from '../../../src/engine/flow/messages.js'
 import { isEnded } from '../../../src/engine/model/instance.js';
 import { startSession, restoreSession } from '../../../src/engine/flow/lifecycle.js';
 import { executionKey } from '../../../src/engine/model/pointer.js';
-import { canContinue, noChanges, stepOf, type Session } from '../../../src/engine/flow/session.js';
+import {
+  canContinue,
+  noChanges,
+  stepOf,
+  type Session,
+} from '../../../src/engine/session/session.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { Evaluator } from '../../../src/runtime/passes/evaluator.js';

@@ -1,5 +1,5 @@
 /** Explains why a pointer does not advance. */
-import { waitsForStart } from '../../../engine/flow/pointer-states.js';
+import { waitsForStart } from '../../../engine/session/pointer-states.js';
 import type { Pointer, PointerState } from '../../../engine/model/pointer.js';
 import { FAR_FUTURE_MS } from '../../../store/store.js';
 import { explainActivity } from './explain-activity.js';

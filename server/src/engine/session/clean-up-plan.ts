@@ -1,7 +1,7 @@
 /** The second part of a clean-up: nothing is open any more, and the compensation chains run one after another. */
-import { endInstance } from '../flow/end-instance.js';
-import { openPointer, itemOf } from '../flow/pointers.js';
-import { stepById, type Session } from '../flow/session.js';
+import { endInstance } from './end-instance.js';
+import { openPointer, itemOf } from './pointers.js';
+import { stepById, type Session } from './session.js';
 import type { CleanUp } from '../model/instance.js';
 
 /** Starts the next chain of the plan, or ends the instance. Call it when nothing is open. */

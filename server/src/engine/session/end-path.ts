@@ -1,5 +1,5 @@
 /** Ends a pointer: opens its successors, and joins the container if this was its last path. */
-import { nextCleanUp } from '../failure/clean-up-plan.js';
+import { nextCleanUp } from './clean-up-plan.js';
 import { completeInstance } from './end-instance.js';
 import type { StepRecordStatus } from '../model/step-record.js';
 import type { Json } from '../values/json.js';
