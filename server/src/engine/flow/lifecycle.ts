@@ -14,7 +14,7 @@ import type { JsonObject } from '../values/json.js';
 import { delayStart } from '../session/pointer-states.js';
 import { openPointer } from '../session/pointers.js';
 import { createSession, type Session } from '../session/session.js';
-import { continueContainers } from './continue-containers.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 
 export interface StartOptions {
   readonly id: string;

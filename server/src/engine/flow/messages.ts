@@ -17,7 +17,7 @@ import type { Json, JsonObject } from '../values/json.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
 import { finish, setState, stopWaitingAnswered } from '../session/pointer-states.js';
 import { endWait, type Session } from '../session/session.js';
-import { continueContainers } from './continue-containers.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
 
 export interface EventMessage {

@@ -7,7 +7,7 @@ import { isEnded } from '../model/instance.js';
 import { beginAttempt, finish, setState } from '../session/pointer-states.js';
 import { parentOf } from '../session/pointers.js';
 import { endWait, type Session } from '../session/session.js';
-import { continueContainers } from './continue-containers.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 
 /** The earliest time at which something is due; null if nothing waits for a time. */
 export function nextTimer(session: Session): number | null {

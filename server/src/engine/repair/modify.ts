@@ -11,7 +11,7 @@ import { withdrawAnnouncement } from '../session/end-instance.js';
 import { completeIfDone } from '../session/end-path.js';
 import { openPointer } from '../session/pointers.js';
 import type { Session } from '../session/session.js';
-import { continueContainers } from '../flow/continue-containers.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 import type { WorkflowDefinition } from '../model/definition.js';
 import { isEnded, type Instance } from '../model/instance.js';
 import type { Pointer } from '../model/pointer.js';

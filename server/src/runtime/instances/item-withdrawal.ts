@@ -6,7 +6,7 @@ import {
   applyWithdrawn,
   stepsToAskAbout,
   type WithdrawnItem,
-} from '../../engine/failure/withdrawn-items.js';
+} from '../../engine/flow/withdrawn-items.js';
 import type { Session } from '../../engine/session/session.js';
 import { executionKey, type Pointer } from '../../engine/model/pointer.js';
 import type { Clock } from '../../base/clock.js';

@@ -3,7 +3,7 @@ import {
   cancelStep,
   recheckCancelConditions,
   takeCancelChecks,
-} from '../../engine/failure/cancel.js';
+} from '../../engine/flow/cancel-conditions.js';
 import type { Session } from '../../engine/session/session.js';
 import { deadlineAround } from '../../engine/flow/timers.js';
 import { isRefusal } from '../../scripts/script-runtime.js';

@@ -10,7 +10,7 @@ import {
   type ActivityOffer,
   type Session,
 } from '../../../src/engine/session/session.js';
-import type { WithdrawnItem } from '../../../src/engine/failure/withdrawn-items.js';
+import type { WithdrawnItem } from '../../../src/engine/flow/withdrawn-items.js';
 import {
   comparePositions,
   eventKey,

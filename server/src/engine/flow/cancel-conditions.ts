@@ -1,13 +1,13 @@
 /** Cancel conditions: selects the ones to evaluate, and cancels the steps whose condition is true. */
-import { cancelInside } from './cancel-inside.js';
-import { endCancellation } from './after-stop.js';
-import { hasCompensations, stopStep } from './stop.js';
+import { cancelInside } from '../failure/cancel-inside.js';
+import { endCancellation } from '../failure/after-stop.js';
+import { hasCompensations, stopStep } from '../failure/stop.js';
 import type { InputValue } from '../model/input-value.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
 import { isOver, waitsForStart } from '../session/pointer-states.js';
 import { stepOf, type Session } from '../session/session.js';
-import { continueContainers } from '../flow/continue-containers.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 
 export interface CancelCheck {
   readonly pointer: Pointer;

@@ -4,11 +4,11 @@
  */
 import { completeIfDone, dropPointer } from '../session/end-path.js';
 import type { Session } from '../session/session.js';
-import { continueContainers } from '../flow/continue-containers.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 import type { Pointer } from '../model/pointer.js';
-import { beginCleanUp } from './clean-up.js';
-import { noteCompleted } from './completed-steps.js';
-import { endGrace, isAwaited } from './in-flight.js';
+import { beginCleanUp } from '../failure/clean-up.js';
+import { noteCompleted } from '../failure/completed-steps.js';
+import { endGrace, isAwaited } from '../failure/in-flight.js';
 import { applyWithdrawn, stepsToAskAbout, type WithdrawnItem } from './withdrawn-items.js';
 
 export interface UndoPreview {

@@ -2,11 +2,11 @@
  * Work items of steps that are stopped. Only the store knows whether a worker holds an item, so it is asked once the stop is
  * durable, and again when the lease ends: heartbeats may have extended it.
  */
-import { continueContainers } from '../flow/continue-containers.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 import type { Session } from '../session/session.js';
 import { setState } from '../session/pointer-states.js';
 import type { Pointer } from '../model/pointer.js';
-import { cutOff, endNotBegun, isAwaited } from './in-flight.js';
+import { cutOff, endNotBegun, isAwaited } from '../failure/in-flight.js';
 
 export type WithdrawnItem =
   /** No worker has held it. */

@@ -5,7 +5,7 @@
 import { nextCompensation } from '../failure/compensate.js';
 import { afterStop } from '../failure/after-stop.js';
 import { endStopped } from '../failure/in-flight.js';
-import { primitiveOf } from '../primitives/primitives.js';
+import { primitiveOf } from './primitives.js';
 import type { Session } from '../session/session.js';
 import { refillQueue } from '../session/waiting-items.js';
 
