@@ -30,7 +30,7 @@ import { RELEASED, storedResult, type ReportedResult } from './activity-results.
 import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { ExtendedLease, PullRequest, WorkItem } from './activity-types.js';
-import { ClaimTimes } from './claim-times.js';
+import { ClaimTimes } from '../workers/claim-times.js';
 import { LeaseTimers } from './lease-timers.js';
 import { readExecutionKey, readToken, type ActivityToken, type Ids } from '../../base/ids.js';
 import { readWork } from '../instances/message-codec.js';

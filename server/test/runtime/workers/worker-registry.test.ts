@@ -1,7 +1,7 @@
 /** Which workers a node remembers: bounded in number and age, whatever its clients send. */
 import { describe, expect, it } from 'vitest';
-import { ClaimTimes } from '../../../src/runtime/activities/claim-times.js';
-import { WorkerRegistry, WORKERS_MAX } from '../../../src/runtime/activities/worker-registry.js';
+import { ClaimTimes } from '../../../src/runtime/workers/claim-times.js';
+import { WorkerRegistry, WORKERS_MAX } from '../../../src/runtime/workers/worker-registry.js';
 
 const worker = (workerId: string, address: string | null = '10.0.0.1') => ({
   workerId,
