@@ -34,7 +34,7 @@ import { FailureQueries } from './operations/failure-queries.js';
 import { InstanceQueries } from './operations/instance-queries.js';
 import { InstanceRestarts } from './operations/instance-restarts.js';
 import { InstanceRunner } from './instances/instance-runner.js';
-import { activityNames } from './operations/instance-views.js';
+import { activityNames } from './instance-state/instance-views.js';
 import { CommitFollowUp } from './instances/commit-follow-up.js';
 import { NodeEnvironment } from './instances/node-environment.js';
 import { StepBodies } from '../step-bodies/step-bodies.js';

@@ -25,7 +25,7 @@ import type { PullRequest, WorkItem } from './activity-types.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
 import { PollCounts, type PollCount } from '../workers/poll-counts.js';
 import type { Service } from '../../base/service.js';
-import type { WorkerReservations } from '../instances/unsaved-changes.js';
+import type { WorkerReservations } from '../instance-state/unsaved-changes.js';
 import type { PreparedClaim, WorkClaims } from './work-claims.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { WorkMemory, type WorkRoom } from './work-memory.js';

@@ -33,7 +33,7 @@ import type { ExtendedLease, PullRequest, WorkItem } from './activity-types.js';
 import { ClaimTimes } from '../workers/claim-times.js';
 import { LeaseTimers } from './lease-timers.js';
 import { readExecutionKey, readToken, type ActivityToken, type Ids } from '../../base/ids.js';
-import { readWork } from '../instances/message-codec.js';
+import { readWork } from '../instance-state/message-codec.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { traceClaim, traceHeld, type HeldItem } from '../tracing/activity-spans.js';
 

@@ -29,7 +29,7 @@ import {
 import { hashOf, nameKeyOf, type Ids } from '../../base/ids.js';
 import type { EventTriggers } from '../triggers/event-triggers.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import { eventMessage } from '../instances/message-codec.js';
+import { eventMessage } from '../instance-state/message-codec.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import type { InstanceQueries } from '../operations/instance-queries.js';
 import { traceHeadersOf } from '../../tracing/trace-context.js';

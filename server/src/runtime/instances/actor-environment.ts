@@ -13,8 +13,8 @@ import type { Evaluator } from '../passes/evaluator.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { Announcement } from '../notifications/change-announcer.js';
 import type { ChangeTimes } from './change-times.js';
-import type { ChildReference } from './message-codec.js';
-import type { WorkerReservations } from './unsaved-changes.js';
+import type { ChildReference } from '../instance-state/message-codec.js';
+import type { WorkerReservations } from '../instance-state/unsaved-changes.js';
 
 export interface ActorLimits {
   /** Maximum number of steps that an instance may run without waiting; beyond it, the instance is suspended. */

@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.js';
 import { nameKeyOf } from '../../base/ids.js';
 import type { FoundEvent } from '../../store/records/events.js';
 import type { Store } from '../../store/store.js';
-import { UNREAD_EVENT_COST } from './message-codec.js';
+import { UNREAD_EVENT_COST } from '../instance-state/message-codec.js';
 import type { StoreRetry } from './store-retry.js';
 
 const EVENT_PAGE = 50;

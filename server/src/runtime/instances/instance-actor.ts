@@ -31,9 +31,9 @@ import { markSearched } from './event-lookup.js';
 import { goOn, NO_TIMER, NOT_STARTED, type Phase, type Working } from './actor-phase.js';
 import { EffectRunner } from './effect-runner.js';
 import { InstanceCommitter } from './instance-committer.js';
-import type { ArrivedMessage } from './message-codec.js';
-import { hasUnderWay } from './under-way.js';
-import type { UnsavedChanges } from './unsaved-changes.js';
+import type { ArrivedMessage } from '../instance-state/message-codec.js';
+import { hasUnderWay } from '../instance-state/under-way.js';
+import type { UnsavedChanges } from '../instance-state/unsaved-changes.js';
 
 /** The owner of the actor in memory. It is notified of the actor's state. */
 export interface ActorOwner {

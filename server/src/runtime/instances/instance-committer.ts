@@ -25,11 +25,11 @@ import type { ActorEnvironment } from './actor-environment.js';
 import type { ActorInbox } from './actor-inbox.js';
 import type { ActorOrigin } from './actor-origin.js';
 import type { FirstPass, Insert } from './first-insertion.js';
-import { IndexTracker } from './index-tracker.js';
+import { IndexTracker } from '../instance-state/index-tracker.js';
 import { commitOf } from './instance-commit.js';
-import { writeStored } from './long-states.js';
-import { noSideRecords, UnsavedChanges } from './unsaved-changes.js';
-import { wakeTimeOf } from './wake-time.js';
+import { writeStored } from '../instance-state/long-states.js';
+import { noSideRecords, UnsavedChanges } from '../instance-state/unsaved-changes.js';
+import { wakeTimeOf } from '../instance-state/wake-time.js';
 
 /** The result of reading the instance again. */
 export type Refreshed =

@@ -19,7 +19,7 @@ import { ChangeTimes } from './change-times.js';
 import { ChildStarts, type StartChild } from './child-starts.js';
 import { EventLookup } from './event-lookup.js';
 import { ItemWithdrawal } from './item-withdrawal.js';
-import type { ChildReference } from './message-codec.js';
+import type { ChildReference } from '../instance-state/message-codec.js';
 import { Outbox, type OutboxOptions } from './outbox.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { traceCall } from '../tracing/call-span.js';
@@ -27,7 +27,7 @@ import { InstanceSpans } from '../tracing/instance-spans.js';
 import { instanceSpan } from '../tracing/span-names.js';
 import type { RunnerEnvironment, RunnerLimits } from './runner-environment.js';
 import { StoreRetry } from './store-retry.js';
-import type { WorkerReservations } from './unsaved-changes.js';
+import type { WorkerReservations } from '../instance-state/unsaved-changes.js';
 
 type FindDefinition = (id: string, version: number) => Promise<WorkflowDefinition | null>;
 

@@ -8,9 +8,13 @@ import type { InboxMessage, PostedMessage } from '../../store/records/messages.j
 import type { InstanceRecord } from '../../store/records/instances.js';
 import { StoreRefusedError, type Store } from '../../store/store.js';
 import type { ChangeAnnouncer } from '../notifications/change-announcer.js';
-import { compensateInstance } from '../operations/termination.js';
-import { readStored } from './long-states.js';
-import { childReference, inboxMessage, type ChildReference } from './message-codec.js';
+import { compensateInstance } from './termination.js';
+import { readStored } from '../instance-state/long-states.js';
+import {
+  childReference,
+  inboxMessage,
+  type ChildReference,
+} from '../instance-state/message-codec.js';
 import { terminationWith } from './terminated-child.js';
 
 export interface OutboxOptions {

@@ -28,8 +28,8 @@ import type {
   StepListRequest,
   StepView,
 } from '../model/instance-types.js';
-import { listItem, loadInstance, viewInstance } from './instance-views.js';
-import { readLong } from '../instances/long-states.js';
+import { listItem, loadInstance, viewInstance } from '../instance-state/instance-views.js';
+import { readLong } from '../instance-state/long-states.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
 import { decodeCursor, encodeCursor, pageOf, type Page } from '../model/paging.js';
 import { JoinedReads } from '../memory/joined-reads.js';

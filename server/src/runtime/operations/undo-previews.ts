@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import { withdrawnItem } from '../instances/item-withdrawal.js';
 import type { InstanceQueries } from './instance-queries.js';
-import { loadInstance } from './instance-views.js';
+import { loadInstance } from '../instance-state/instance-views.js';
 
 export interface UndoPreviewsOptions {
   readonly store: Pick<Store, 'getActivities'>;

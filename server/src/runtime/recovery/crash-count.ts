@@ -1,7 +1,7 @@
 /** The number of consecutive nodes that died while they had an instance, and the conditions that clear it. */
 import type { Instance } from '../../engine/model/instance.js';
 import { executionKey } from '../../engine/model/pointer.js';
-import { isUnderWay } from '../instances/under-way.js';
+import { isUnderWay } from '../instance-state/under-way.js';
 
 export class CrashCount {
   #value: number;

@@ -17,7 +17,7 @@ import type { InstanceRecord } from '../../store/records/instances.js';
 import { StoreUnavailableError, type Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import { DEFINITIONS_AT_ONCE } from '../definitions/definition-summaries.js';
-import { readStored } from '../instances/long-states.js';
+import { readStored } from '../instance-state/long-states.js';
 
 export interface IndexRefreshOptions {
   readonly store: Store;

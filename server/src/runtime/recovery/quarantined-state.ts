@@ -1,7 +1,7 @@
 /** The stored state of a quarantined instance, with a reason that users see. */
-import { describeFailure } from '../instances/instance-failure.js';
-import { readStored, writeStored } from '../instances/long-states.js';
-import { noSideRecords } from '../instances/unsaved-changes.js';
+import { describeFailure } from '../instance-state/instance-failure.js';
+import { readStored, writeStored } from '../instance-state/long-states.js';
+import { noSideRecords } from '../instance-state/unsaved-changes.js';
 import type { Announcement } from '../notifications/change-announcer.js';
 import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { InstanceCommit, InstanceRecord } from '../../store/records/instances.js';

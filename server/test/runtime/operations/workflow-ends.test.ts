@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { EndWaiters } from '../../../src/runtime/instances/end-waiters.js';
-import { viewNew } from '../../../src/runtime/operations/instance-views.js';
+import { viewNew } from '../../../src/runtime/instance-state/instance-views.js';
 import { InstanceEnds } from '../../../src/runtime/operations/instance-ends.js';
 import { RequestGate } from '../../../src/runtime/request-gate.js';
 import { define } from '../../engine/support/define.js';

@@ -15,7 +15,7 @@ import type { Clock } from '../../../base/clock.js';
 import type { DefinitionCatalog } from '../../definitions/definition-catalog.js';
 import { ANONYMOUS } from '../../model/control-types.js';
 import { nameKeyOf } from '../../../base/ids.js';
-import { readStored } from '../../instances/long-states.js';
+import { readStored } from '../../instance-state/long-states.js';
 import type { NodeRegistry } from '../../fleet/node-registry.js';
 import { pollingOf } from '../../fleet/node-views.js';
 import { explainInstance } from './explain-instance.js';

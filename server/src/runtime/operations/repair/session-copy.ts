@@ -13,8 +13,8 @@ import {
   readArrived,
   referredCost,
   REFERRED_BYTES_MAX,
-} from '../../instances/message-codec.js';
-import { loadInstance } from '../instance-views.js';
+} from '../../instance-state/message-codec.js';
+import { loadInstance } from '../../instance-state/instance-views.js';
 
 export type CopyEnvironment = Pick<
   ActorEnvironment,

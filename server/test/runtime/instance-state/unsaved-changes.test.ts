@@ -8,7 +8,7 @@ import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import { noChanges, type Changes } from '../../../src/engine/session/session.js';
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import { readJson } from '../../../src/engine/values/exact-json.js';
-import { UnsavedChanges } from '../../../src/runtime/instances/unsaved-changes.js';
+import { UnsavedChanges } from '../../../src/runtime/instance-state/unsaved-changes.js';
 import type { ActivityClaim } from '../../../src/store/records/activities.js';
 import { define } from '../../engine/support/define.js';
 import { claimBy } from '../../store/records.js';

@@ -2,8 +2,8 @@
 import type { AuditEntry, ControlResult } from '../../store/records/control.js';
 import type { InboxMessage } from '../../store/records/messages.js';
 import type { Store } from '../../store/store.js';
-import { loadInstance } from './instance-views.js';
-import { inboxMessage } from '../instances/message-codec.js';
+import { loadInstance } from '../instance-state/instance-views.js';
+import { inboxMessage } from '../instance-state/message-codec.js';
 
 /** The phrase for it in the audit. */
 export const WITH_COMPENSATION = 'with compensation';

@@ -22,8 +22,8 @@ import type {
   TriggerView,
 } from '../model/instance-types.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
-import { failureOf } from '../instances/instance-failure.js';
-import { readStored } from '../instances/long-states.js';
+import { failureOf } from './instance-failure.js';
+import { readStored } from './long-states.js';
 
 /** @throws AppError `internal` if the stored state cannot be read */
 export async function loadInstance(record: InstanceRecord): Promise<Instance> {
