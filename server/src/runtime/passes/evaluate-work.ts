@@ -14,12 +14,12 @@ import {
 import { deadlineAround } from '../../engine/flow/timers.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import { conceal } from '../secrets/secret-marks.js';
-import type { ActorEnvironment } from '../instances/actor-environment.js';
+import type { PassEnvironment } from './pass-environment.js';
 import type { Evaluated, MaybePromise } from './evaluator.js';
 import type { PendingEvaluation } from './pending-evaluation.js';
 import { shownInputs } from './shown-value.js';
 
-type StepEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator'>;
+type StepEnvironment = Pick<PassEnvironment, 'clock' | 'evaluator'>;
 
 export async function evaluateWork(
   { clock, evaluator }: StepEnvironment,

@@ -20,7 +20,8 @@ import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { Evaluator } from '../../../src/runtime/passes/evaluator.js';
 import { PendingEvaluation } from '../../../src/runtime/passes/pending-evaluation.js';
-import { runPass, type PassEnvironment } from '../../../src/runtime/passes/pass.js';
+import { runPass } from '../../../src/runtime/passes/pass.js';
+import type { PassEnvironment } from '../../../src/runtime/passes/pass-environment.js';
 import type { EvaluationResult } from '../../../src/scripts/script-runtime.js';
 import { Choices } from '../../engine/support/choices.js';
 import { define } from '../../engine/support/define.js';
@@ -78,7 +79,6 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
     limits: {
       stepsWithoutWaitMax: 100_000,
       openStepsMax: 100_000,
-      instanceLengthMax: 1e9,
     },
     logger: {
       trace: () => undefined,
