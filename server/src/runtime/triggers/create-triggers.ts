@@ -1,6 +1,6 @@
 /** Connects the parts of triggers. */
 import type { NodeServicesOptions } from '../node-options.js';
-import { PublisherPermissions } from '../events/publisher-permissions.js';
+import { PublisherPermissions } from './publisher-permissions.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import type { InstanceStarter } from '../operations/instance-starter.js';

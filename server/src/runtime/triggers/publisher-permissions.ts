@@ -5,15 +5,20 @@
  * such events begin with `n-`: if the record is missing, no definition is allowed instead of all.
  */
 import type { AllowedNames } from '../../base/allowed-names.js';
-import type { EventRecord } from '../../store/records/events.js';
+import type { EventRecord, FoundEvent } from '../../store/records/events.js';
 import type { Store } from '../../store/store.js';
-import type { TracedEvent } from './event-types.js';
+import type { TraceHeaders } from '../../tracing/trace-context.js';
 
 const NARROWED = 'n-';
 
 export interface PublisherPermissionsOptions {
   readonly store: Pick<Store, 'getResource' | 'saveResource'>;
   readonly settings: { readonly eventRetentionMs: number };
+}
+
+/** An event with its publishing span and the definitions allowed to its publisher, which only the publishing node knows. */
+export interface TracedEvent extends FoundEvent, TraceHeaders {
+  readonly allowed?: AllowedNames;
 }
 
 /** @param id unique among events of unrestricted publishers */
