@@ -16,9 +16,9 @@ import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { Clock } from '../../base/clock.js';
 import { SEARCH_MS_MAX, searches } from '../model/bounded-search.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
-import { explainMany, type Explanations } from './explain/explain-many.js';
-import { explainStoredInstance } from './explain/explain-stored-instance.js';
-import type { Explanation } from './explain/explanation.js';
+import { explainMany, type Explanations } from './explain-many.js';
+import { explainStoredInstance } from './explain-stored-instance.js';
+import type { Explanation } from '../explain/explanation.js';
 import { findInstances, type FindRequest, type InstanceFindings } from './find-instances.js';
 import type {
   InstanceCountView,

@@ -1,6 +1,6 @@
 /** Explains which worker holds an activity, or why none does. */
-import { FAR_FUTURE_MS } from '../../../store/store.js';
-import type { Polling } from '../../fleet/node-types.js';
+import { FAR_FUTURE_MS } from '../../store/store.js';
+import type { Polling } from '../fleet/node-types.js';
 import type { PointerFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
 

@@ -1,25 +1,25 @@
 /** Explains why an instance doesn't advance: collects the facts with bounded reads that don't search data. */
-import type { Instance } from '../../../engine/model/instance.js';
-import { executionKey, type Pointer } from '../../../engine/model/pointer.js';
-import { STATE_VERSION } from '../../../engine/model/snapshot.js';
-import { eventKey, isTaken } from '../../../engine/flow/taken-events.js';
-import { AppError } from '../../../base/errors.js';
-import { allowsName, type AllowedNames } from '../../../base/allowed-names.js';
-import type { ActivityRecord } from '../../../store/records/activities.js';
-import type { AuditAction, AuditEntry } from '../../../store/records/control.js';
-import type { InstanceRecord, InstanceStatus } from '../../../store/records/instances.js';
-import { INBOX_BYTES_MAX, inboxBytes } from '../../../store/records/messages.js';
-import type { NodeRecord } from '../../../store/records/nodes.js';
-import type { Store } from '../../../store/store.js';
-import type { Clock } from '../../../base/clock.js';
-import type { DefinitionCatalog } from '../../definitions/definition-catalog.js';
-import { ANONYMOUS } from '../../model/control-types.js';
-import { nameKeyOf } from '../../../base/ids.js';
-import { readStored } from '../../instance-state/long-states.js';
-import type { NodeRegistry } from '../../fleet/node-registry.js';
-import { pollingOf } from '../../fleet/node-views.js';
-import { explainInstance } from './explain-instance.js';
-import type { Explanation, InstanceFacts, PointerFacts } from './explanation.js';
+import type { Instance } from '../../engine/model/instance.js';
+import { executionKey, type Pointer } from '../../engine/model/pointer.js';
+import { STATE_VERSION } from '../../engine/model/snapshot.js';
+import { eventKey, isTaken } from '../../engine/flow/taken-events.js';
+import { AppError } from '../../base/errors.js';
+import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
+import type { ActivityRecord } from '../../store/records/activities.js';
+import type { AuditAction, AuditEntry } from '../../store/records/control.js';
+import type { InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
+import { INBOX_BYTES_MAX, inboxBytes } from '../../store/records/messages.js';
+import type { NodeRecord } from '../../store/records/nodes.js';
+import type { Store } from '../../store/store.js';
+import type { Clock } from '../../base/clock.js';
+import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
+import { ANONYMOUS } from '../model/control-types.js';
+import { nameKeyOf } from '../../base/ids.js';
+import { readStored } from '../instance-state/long-states.js';
+import type { NodeRegistry } from '../fleet/node-registry.js';
+import { pollingOf } from '../fleet/node-views.js';
+import { explainInstance } from '../explain/explain-instance.js';
+import type { Explanation, InstanceFacts, PointerFacts } from '../explain/explanation.js';
 
 /** Maximum number of open steps that are explained; the others are only counted. */
 const REASONS_MAX = 50;

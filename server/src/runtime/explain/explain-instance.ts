@@ -1,7 +1,7 @@
 /** Turns the facts about an instance into reasons and sentences. Pure: the same facts give the same explanation. */
-import { compensatedCount } from '../../../engine/session/clean-up-plan.js';
-import { COMPLETED_STEPS_MAX } from '../../../engine/failure/completed-steps.js';
-import type { StepError } from '../../../engine/model/step-record.js';
+import { compensatedCount } from '../../engine/session/clean-up-plan.js';
+import { COMPLETED_STEPS_MAX } from '../../engine/failure/completed-steps.js';
+import type { StepError } from '../../engine/model/step-record.js';
 import { explainPointer } from './explain-pointer.js';
 import type { Explanation, InstanceFacts, WaitReason } from './explanation.js';
 import { failedOver } from './failing-for.js';

@@ -1,6 +1,6 @@
 /** Describes how long a step has been failing with the same cause; empty if it has failed once. */
-import type { StepError } from '../../../engine/model/step-record.js';
-import type { Pointer } from '../../../engine/model/pointer.js';
+import type { StepError } from '../../engine/model/step-record.js';
+import type { Pointer } from '../../engine/model/pointer.js';
 import { plainDuration } from './plain-duration.js';
 
 /** For a step that will be retried. */

@@ -1,6 +1,6 @@
 /** Goal: an explanation names as in flight what a worker has, and not an item that is only being withdrawn. */
 import { expect, it } from 'vitest';
-import { explainStop } from '../../../src/runtime/operations/explain/explain-stop.js';
+import { explainStop } from '../../../src/runtime/explain/explain-stop.js';
 
 type Facts = Parameters<typeof explainStop>[0];
 type Instance = Parameters<typeof explainStop>[1];

@@ -1,14 +1,14 @@
 /** Suggests repairs for a failed instance: requests with their bodies, the one that keeps the most work first. */
-import { placesOfStep } from '../../../engine/definitions/step-places.js';
+import { placesOfStep } from '../../engine/definitions/step-places.js';
 import type {
   StepDefinition,
   StepPlace,
   WorkflowDefinition,
-} from '../../../engine/model/definition.js';
-import type { Instance } from '../../../engine/model/instance.js';
-import type { Pointer } from '../../../engine/model/pointer.js';
-import type { StepError } from '../../../engine/model/step-record.js';
-import type { Json, JsonObject } from '../../../engine/values/json.js';
+} from '../../engine/model/definition.js';
+import type { Instance } from '../../engine/model/instance.js';
+import type { Pointer } from '../../engine/model/pointer.js';
+import type { StepError } from '../../engine/model/step-record.js';
+import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { InstanceFacts, RepairHint } from './explanation.js';
 import { failedLeafOf } from './failed-leaf.js';
 

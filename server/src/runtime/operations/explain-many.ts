@@ -1,6 +1,6 @@
 /** Explains the instances of a list in one call, within a time limit and without blocking other explanations. */
-import type { Clock } from '../../../base/clock.js';
-import type { Explanation } from './explanation.js';
+import type { Clock } from '../../base/clock.js';
+import type { Explanation } from '../explain/explanation.js';
 
 /** No further explanation begins after this time. */
 const EXPLAIN_MS_MAX = 500;

@@ -1,6 +1,6 @@
 /** Goal: an explanation does not say that no worker asks for an item while one has asked for it just now. */
 import { expect, it } from 'vitest';
-import { explainActivity } from '../../../src/runtime/operations/explain/explain-activity.js';
+import { explainActivity } from '../../../src/runtime/explain/explain-activity.js';
 
 const NOW = 1_000_000;
 type Known = NonNullable<Parameters<typeof explainActivity>[0]>;

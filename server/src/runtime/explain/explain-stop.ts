@@ -1,8 +1,8 @@
 /** Explains the work in flight that a stopped saga, container or run waits for before it is compensated. */
-import { pointersInside } from '../../../engine/failure/inside.js';
-import { isAwaited } from '../../../engine/failure/in-flight.js';
-import type { Instance } from '../../../engine/model/instance.js';
-import type { Pointer } from '../../../engine/model/pointer.js';
+import { pointersInside } from '../../engine/failure/inside.js';
+import { isAwaited } from '../../engine/failure/in-flight.js';
+import type { Instance } from '../../engine/model/instance.js';
+import type { Pointer } from '../../engine/model/pointer.js';
 import type { InstanceFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
 import { NO_PLACE, placeOf } from './step-place.js';

@@ -1,6 +1,6 @@
 /** The open step whose failure suspended an instance. */
-import type { Pointer } from '../../../engine/model/pointer.js';
-import type { StepError } from '../../../engine/model/step-record.js';
+import type { Pointer } from '../../engine/model/pointer.js';
+import type { StepError } from '../../engine/model/step-record.js';
 import type { InstanceFacts } from './explanation.js';
 
 export function failedLeafOf(

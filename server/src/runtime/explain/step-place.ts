@@ -1,5 +1,5 @@
 /** The step of a pointer, as named in explanations. */
-import type { Pointer } from '../../../engine/model/pointer.js';
+import type { Pointer } from '../../engine/model/pointer.js';
 import type { InstanceFacts, WaitReason } from './explanation.js';
 
 export type StepPlace = Pick<

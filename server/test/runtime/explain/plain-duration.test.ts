@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { plainDuration } from '../../src/runtime/operations/explain/plain-duration.js';
+import { plainDuration } from '../../../src/runtime/explain/plain-duration.js';
 
 it.each([
   [-5000, '0 s'],

@@ -1,13 +1,13 @@
 /** Types of explanations: the facts about a waiting instance, and the explanation derived from them. */
-import type { AuditAction, AuditEntry } from '../../../store/records/control.js';
-import type { WorkflowDefinition } from '../../../engine/model/definition.js';
-import type { Instance } from '../../../engine/model/instance.js';
-import type { StepError } from '../../../engine/model/step-record.js';
-import type { Json, JsonObject } from '../../../engine/values/json.js';
-import type { Pointer } from '../../../engine/model/pointer.js';
-import type { ActivityRecord } from '../../../store/records/activities.js';
-import type { InstanceOutcome, InstanceStatus } from '../../../store/records/instances.js';
-import type { Polling } from '../../fleet/node-types.js';
+import type { AuditAction, AuditEntry } from '../../store/records/control.js';
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { Instance } from '../../engine/model/instance.js';
+import type { StepError } from '../../engine/model/step-record.js';
+import type { Json, JsonObject } from '../../engine/values/json.js';
+import type { Pointer } from '../../engine/model/pointer.js';
+import type { ActivityRecord } from '../../store/records/activities.js';
+import type { InstanceOutcome, InstanceStatus } from '../../store/records/instances.js';
+import type { Polling } from '../fleet/node-types.js';
 
 export type ReasonKind =
   /** By an operator, or by a failed step. */

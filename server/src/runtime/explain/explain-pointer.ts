@@ -1,7 +1,7 @@
 /** Explains why a pointer does not advance. */
-import { waitsForStart } from '../../../engine/session/pointer-states.js';
-import type { Pointer, PointerState } from '../../../engine/model/pointer.js';
-import { FAR_FUTURE_MS } from '../../../store/store.js';
+import { waitsForStart } from '../../engine/session/pointer-states.js';
+import type { Pointer, PointerState } from '../../engine/model/pointer.js';
+import { FAR_FUTURE_MS } from '../../store/store.js';
 import { explainActivity } from './explain-activity.js';
 import type { Explanation, InstanceFacts, PointerFacts, WaitReason } from './explanation.js';
 import { failingFor } from './failing-for.js';
