@@ -174,7 +174,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     name: 'trigger-run-id',
     patches: [
       {
-        file: 'runtime/triggers/trigger-state.js',
+        file: 'runtime/trigger-records/trigger-state.js',
         find: 'return `t-${hashOf(record.id,',
         replace: 'return `t-${hashOf(record.id, String(Math.random()),',
       },

@@ -6,7 +6,7 @@ import type { InstanceControl } from '../operations/instance-control.js';
 import type { InstanceStarter } from '../operations/instance-starter.js';
 import { EventTriggers } from './event-triggers.js';
 import { TriggerControl } from './trigger-control.js';
-import { TriggerRegistry } from './trigger-registry.js';
+import { TriggerRegistry } from '../trigger-records/trigger-registry.js';
 import { TriggerScan, type TriggerScanOptions } from './trigger-scan.js';
 import { TriggerStarter } from './trigger-starter.js';
 

@@ -21,7 +21,7 @@ import {
   runIdOf,
   type LastFiring,
   type TriggerState,
-} from './trigger-state.js';
+} from '../trigger-records/trigger-state.js';
 import { traceHeadersOf } from '../../tracing/trace-context.js';
 
 const PAGE = 100;
