@@ -20,7 +20,7 @@ import type { IndexChange, InstanceRecord, InstanceStatus } from '../../store/re
 import type { ActorMemory } from '../memory/actor-memory.js';
 import type { Announcement } from '../notifications/change-announcer.js';
 import { StateLength } from '../passes/instance-bounds.js';
-import { CrashCount } from '../recovery/crash-count.js';
+import { CrashCount } from './crash-count.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import type { ActorInbox } from './actor-inbox.js';
 import type { ActorOrigin } from './actor-origin.js';

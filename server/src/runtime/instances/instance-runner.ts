@@ -27,8 +27,8 @@ import {
   type PostedMessage,
 } from '../../store/records/messages.js';
 import type { InstanceMemory } from '../memory/instance-memory.js';
-import { Quarantine } from '../recovery/quarantine.js';
-import { TakeOver } from '../recovery/take-over.js';
+import { Quarantine } from './quarantine.js';
+import { TakeOver } from './take-over.js';
 import { DueScan } from './due-scan.js';
 import type { ActorOwner, InstanceActor } from './instance-actor.js';
 import { InstanceLoader } from './instance-loader.js';

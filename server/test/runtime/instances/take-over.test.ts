@@ -1,8 +1,8 @@
 /** Which instances a node suspects after the death of another node, and when it suspends them. */
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
-import { Quarantine } from '../../../src/runtime/recovery/quarantine.js';
-import { TakeOver } from '../../../src/runtime/recovery/take-over.js';
+import { Quarantine } from '../../../src/runtime/instances/quarantine.js';
+import { TakeOver } from '../../../src/runtime/instances/take-over.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import { instanceOf, NO_SIDE } from '../../store/records.js';

@@ -1,7 +1,7 @@
 /** Trials: when one ends, when one may start, and in which order. */
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
-import { CrashTrials } from '../../../src/runtime/recovery/crash-trials.js';
+import { CrashTrials } from '../../../src/runtime/instances/crash-trials.js';
 import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import { instanceOf } from '../../store/records.js';
 import { ManualClock } from '../support/manual-clock.js';

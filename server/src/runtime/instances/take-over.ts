@@ -15,7 +15,7 @@
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceClaim, InstanceRecord } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
-import type { RunnerEnvironment } from '../instances/runner-environment.js';
+import type { RunnerEnvironment } from './runner-environment.js';
 import { ALONE_MIN, CrashTrials, TRIAL_FROM, type CrashTrialsOptions } from './crash-trials.js';
 import { readFollowedUntil } from '../fleet/node-details.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';

@@ -1,7 +1,7 @@
 /** The effect of a commit on the crash count. */
 import { expect, it } from 'vitest';
 import { startSession } from '../../../src/engine/flow/lifecycle.js';
-import { CrashCount } from '../../../src/runtime/recovery/crash-count.js';
+import { CrashCount } from '../../../src/runtime/instances/crash-count.js';
 import { define } from '../../engine/support/define.js';
 import { START_MS } from '../../engine/support/engine-driver.js';
 

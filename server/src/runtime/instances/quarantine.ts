@@ -5,7 +5,7 @@ import type { Logger, LogFields } from '../../base/logger.js';
 import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
 import { StoreRefusedError, type Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
-import type { ActorEnvironment } from '../instances/actor-environment.js';
+import type { ActorEnvironment } from './actor-environment.js';
 import { InstanceTooLargeError } from '../passes/instance-bounds.js';
 import { quarantinedState } from './quarantined-state.js';
 

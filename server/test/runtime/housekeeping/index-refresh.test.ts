@@ -10,7 +10,7 @@ import type { WorkflowDefinition } from '../../../src/engine/model/definition.js
 import { createLogger } from '../../../src/base/logger.js';
 import { writeStored } from '../../../src/runtime/instance-state/long-states.js';
 import { newRecord } from '../../../src/runtime/instance-state/new-instance.js';
-import { IndexRefresh } from '../../../src/runtime/recovery/index-refresh.js';
+import { IndexRefresh } from '../../../src/runtime/housekeeping/index-refresh.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { observeStore } from '../../../src/store/observed-store.js';
 import { define } from '../../engine/support/define.js';

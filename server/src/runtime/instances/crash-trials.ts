@@ -16,7 +16,7 @@
 import { hash } from 'node:crypto';
 import { sleepUntil } from '../../base/clock.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
-import type { RunnerEnvironment } from '../instances/runner-environment.js';
+import type { RunnerEnvironment } from './runner-environment.js';
 
 /** Fewer consecutive deaths are considered coincidence; from this number on, the instance runs alone. */
 export const TRIAL_FROM = 2;

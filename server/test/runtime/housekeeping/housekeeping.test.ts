@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
-import { Housekeeping } from '../../../src/runtime/recovery/housekeeping.js';
+import { Housekeeping } from '../../../src/runtime/housekeeping/housekeeping.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import { instanceOf, NO_SIDE } from '../../store/records.js';
