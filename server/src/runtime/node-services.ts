@@ -12,7 +12,7 @@ import { WorkClaims } from './activities/work-claims.js';
 import { NodeQueries } from './fleet/node-queries.js';
 import { InstanceEnds } from './operations/instance-ends.js';
 import { InstanceStarter } from './operations/instance-starter.js';
-import { RequestGate } from './request-gate.js';
+import { RequestGate } from './operations/request-gate.js';
 import { ResultResender } from './activities/result-resender.js';
 import { ActivityBroker } from './activities/activity-broker.js';
 import { ActivityQueries } from './activities/activity-queries.js';

@@ -24,7 +24,7 @@ import type { Store } from '../../../store/store.js';
 import type { RuntimeMetrics } from '../../fleet/runtime-metrics.js';
 import type { EndWaiters } from '../../instances/end-waiters.js';
 import type { InstanceRunner } from '../../instances/instance-runner.js';
-import type { RequestGate } from '../../request-gate.js';
+import type { RequestGate } from '../request-gate.js';
 import { inboxMessage, readMessage } from '../../instance-state/message-codec.js';
 import type { InstanceQueries } from '../instance-queries.js';
 import { loadInstance, viewCommitted, viewInstance } from '../../instance-state/instance-views.js';

@@ -2,8 +2,8 @@
  * The gate that every client call passes. It is closed unless the node is running, and rejects calls while the store doesn't
  * respond.
  */
-import { AppError } from '../base/errors.js';
-import { StoreUnavailableError } from '../store/store.js';
+import { AppError } from '../../base/errors.js';
+import { StoreUnavailableError } from '../../store/store.js';
 
 type Call = (...args: never[]) => Promise<unknown>;
 
