@@ -55,7 +55,7 @@ async function buildOperatorPage() {
         (name) => `${folder}/${name}`,
       ),
       ...sdkSources,
-      'server/src/runtime/operations/explain/plain-duration.ts',
+      'server/src/runtime/explain/plain-duration.ts',
     ],
     outputs: [`${folder}/dist/index.html`],
     run: () =>

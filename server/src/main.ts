@@ -2,7 +2,8 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { composeServer, type Server } from './compose-server.js';
-import { ConfigError, readConfig } from './config/read-config.js';
+import { ConfigError } from './base/config-error.js';
+import { readConfig } from './config/read-config.js';
 import { endWithLauncher, launcherIsGone } from './end-with-launcher.js';
 import { limitYoungGeneration } from './limit-young-generation.js';
 import { createLogger } from './base/logger.js';

@@ -1,6 +1,7 @@
 /** The environment as users write it, and the messages for invalid values. */
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig, visibleEnvironment } from '../src/config/read-config.js';
+import { ConfigError } from '../src/base/config-error.js';
+import { readConfig, visibleEnvironment } from '../src/config/read-config.js';
 import { SETTINGS } from '../src/config/settings.js';
 
 describe('readConfig', () => {

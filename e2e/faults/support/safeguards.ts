@@ -143,7 +143,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     name: 'alone',
     patches: [
       {
-        file: 'runtime/recovery/take-over.js',
+        file: 'runtime/instances/take-over.js',
         find: 'return crashes + (suspected ? 1 : 0) >= TRIAL_FROM;',
         replace: 'return crashes + (suspected ? 1 : 0) >= this.#options.crashesMax;',
       },
@@ -158,7 +158,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     name: 'archived-first',
     patches: [
       {
-        file: 'runtime/recovery/housekeeping.js',
+        file: 'runtime/housekeeping/housekeeping.js',
         find: 'const archived = await archive.append(expired.slice(0, ARCHIVE_BATCH));',
         replace:
           'await this.#remove(expired.slice(0, ARCHIVE_BATCH));\n            const archived = await archive.append(expired.slice(0, ARCHIVE_BATCH));',
@@ -174,7 +174,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     name: 'trigger-run-id',
     patches: [
       {
-        file: 'runtime/triggers/trigger-state.js',
+        file: 'runtime/trigger-records/trigger-state.js',
         find: 'return `t-${hashOf(record.id,',
         replace: 'return `t-${hashOf(record.id, String(Math.random()),',
       },

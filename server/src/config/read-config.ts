@@ -1,14 +1,10 @@
 /** Turns the environment into one frozen configuration, or reports what is wrong with it. */
+import { ConfigError } from '../base/config-error.js';
 import { problemWithAccess } from './check-access.js';
 import { problemWithPostgres } from './check-postgres.js';
 import { isSecretName } from '../secrets/secret-source.js';
 import type { Setting } from './setting.js';
 import { SETTINGS, type Config, type SettingName } from './settings.js';
-
-/** The value of a setting is invalid. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError' as const;
-}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

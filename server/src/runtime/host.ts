@@ -19,7 +19,7 @@ import { StatisticsCache } from './fleet/statistics-cache.js';
 import type { Readiness, ServerInfo } from './fleet/node-types.js';
 import type { NodeServicesOptions } from './node-options.js';
 import { NodeServices } from './node-services.js';
-import { SecretList } from './secrets/secret-list.js';
+import { SecretList } from './operations/secret-list.js';
 import { OverviewQueries } from './operations/overview-queries.js';
 import { UndoPreviews } from './operations/undo-previews.js';
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../engine/values/json.js';
 import type { Host } from '../runtime/host.js';
 import type { InstanceView, StepView } from '../runtime/model/instance-types.js';
-import type { Explanation } from '../runtime/operations/explain/explanation.js';
+import type { Explanation } from '../runtime/explain/explanation.js';
 
 export interface TestRun extends Pick<
   InstanceView,

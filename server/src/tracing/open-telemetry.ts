@@ -8,7 +8,7 @@ import type { Context, SpanKind as ApiSpanKind, Tracer } from '@opentelemetry/ap
 import type { IdGenerator, Sampler } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../base/logger.js';
 import { SERVER_NAME, SERVER_VERSION } from '../base/version.js';
-import { ConfigError } from '../config/read-config.js';
+import { ConfigError } from '../base/config-error.js';
 import { StoreCalls } from './store-calls.js';
 import type { TraceContext } from './trace-context.js';
 import type { FinishedSpan, SpanKind, TracedStoreCalls, Tracing } from './tracing.js';

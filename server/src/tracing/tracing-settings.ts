@@ -1,5 +1,5 @@
 /** The standard variables of OpenTelemetry that the server reads itself; the exporter reads `OTEL_EXPORTER_OTLP_…`. */
-import { ConfigError } from '../config/read-config.js';
+import { ConfigError } from '../base/config-error.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createClient, isApiError } from '../../../sdk/src/index.js';
 import type { Problem } from '../../src/api/wire/models/problem.js';
-import { PublisherPermissions } from '../../src/runtime/events/publisher-permissions.js';
+import { PublisherPermissions } from '../../src/runtime/triggers/publisher-permissions.js';
 import { nameKeyOf } from '../../src/base/ids.js';
 import type { Store } from '../../src/store/store.js';
 import { bulkDone, postBulk } from './support/bulk.js';

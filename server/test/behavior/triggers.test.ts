@@ -4,7 +4,7 @@ import type { DefinitionCheck } from '../../src/api/wire/models/definition.js';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import type { BackfillTimes, Schedule, Trigger } from '../../src/api/wire/models/trigger.js';
 import type { Workflow, WorkflowPage } from '../../src/api/wire/models/workflow.js';
-import { readTriggerState, triggerId } from '../../src/runtime/triggers/trigger-state.js';
+import { readTriggerState, triggerId } from '../../src/runtime/trigger-records/trigger-state.js';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';

@@ -1,6 +1,6 @@
 /** SubWorkflow steps that join an open run, from both sides: the step that waits, and the run that it waits for. */
 import { expect, it } from 'vitest';
-import { JOINED_BY_MAX } from '../../src/engine/flow/end-instance.js';
+import { JOINED_BY_MAX } from '../../src/engine/session/end-instance.js';
 import type { EngineDriver } from './support/engine-driver.js';
 import { inOrder } from './support/define.js';
 import { scenarios, type Start } from './support/scenario.js';

@@ -3,14 +3,13 @@
  * parallel.
  */
 import { describe, expect, it } from 'vitest';
-import { cancelStep, takeCancelChecks } from '../../src/engine/failure/cancel.js';
-import { failStep } from '../../src/engine/failure/fail-step.js';
+import { cancelStep, takeCancelChecks } from '../../src/engine/flow/cancel-conditions.js';
 import type { StepRecord } from '../../src/engine/model/step-record.js';
 import type { Json, JsonObject } from '../../src/engine/values/json.js';
 import { startSession, restoreSession } from '../../src/engine/flow/lifecycle.js';
-import { noChanges, type Session } from '../../src/engine/flow/session.js';
+import { noChanges, type Session } from '../../src/engine/session/session.js';
 import { readState, writeState } from '../../src/engine/model/snapshot.js';
-import { enterStep, leaveStep, nextWork } from '../../src/engine/flow/step-work.js';
+import { enterStep, leaveStep, failWork, nextWork } from '../../src/engine/flow/step-work.js';
 import { fireTimers } from '../../src/engine/flow/timers.js';
 import { define, type StepSource } from './support/define.js';
 import { delay, foreach, noOp, work } from './support/steps.js';
@@ -47,7 +46,7 @@ class PlainDriver {
         enterStep(this.run, next.pointer, this.#inputs[stepId] ?? {}, {});
       } else {
         const value = outputs(stepId, index);
-        if (value === null) failStep(this.run, next.pointer, { type: 'Test', message: 'failed' });
+        if (value === null) failWork(this.run, next, { type: 'Test', message: 'failed' });
         else this.#leave(next.pointer, value);
       }
       if (steps % 1000 === 0) this.#commit();

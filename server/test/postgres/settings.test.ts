@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError, readConfig, visibleEnvironment } from '../../src/config/read-config.js';
+import { ConfigError } from '../../src/base/config-error.js';
+import { readConfig, visibleEnvironment } from '../../src/config/read-config.js';
 import { loopbackCertificate } from './support/loopback-certificate.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-settings-'));

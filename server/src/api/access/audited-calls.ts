@@ -7,7 +7,7 @@
  */
 import type { Request } from 'express';
 import type { AuditedChange } from '../../runtime/audit/audit-types.js';
-import { WITH_COMPENSATION } from '../../runtime/operations/termination.js';
+import { WITH_COMPENSATION } from '../../runtime/instances/termination.js';
 import { actorOf, addressOf, contextOf, type ApiServices } from '../http/request-context.js';
 
 type Change = Pick<AuditedChange, 'action' | 'target' | 'detail'>;

@@ -4,11 +4,11 @@ import { noteEnded } from './completed-steps.js';
 import { runPlan } from './compensate.js';
 import { leaveCancelled, proceedsOnCancel } from './in-flight.js';
 import { reactToError } from './react.js';
-import { endCancelled } from '../flow/end-path.js';
+import { endCancelled } from '../session/end-path.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer, Stopping } from '../model/pointer.js';
-import { stopWaiting } from '../flow/pointer-states.js';
-import type { Session } from '../flow/session.js';
+import { stopWaiting } from '../session/pointer-states.js';
+import type { Session } from '../session/session.js';
 
 export function afterStop(session: Session, pointer: Pointer, { then }: Stopping): void {
   delete pointer.stopping;

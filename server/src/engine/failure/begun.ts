@@ -3,8 +3,8 @@
  * that no worker has held have not begun.
  */
 import type { Pointer, UndoneError, UndoneOutcome } from '../model/pointer.js';
-import { isOver } from '../flow/pointer-states.js';
-import { stepOf, type Session } from '../flow/session.js';
+import { isOver } from '../session/pointer-states.js';
+import { stepOf, type Session } from '../session/session.js';
 
 /** How an execution ended, as shown to its compensation. */
 export interface Begun {

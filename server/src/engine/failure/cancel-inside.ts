@@ -3,10 +3,10 @@ import { begunOf } from './begun.js';
 import { noteEnded, passOnCompleted } from './completed-steps.js';
 import { pointersInside } from './inside.js';
 import type { Pointer } from '../model/pointer.js';
-import { stopWaiting } from '../flow/pointer-states.js';
-import { removePointer } from '../flow/pointers.js';
-import type { Session } from '../flow/session.js';
-import { writeRecord } from '../flow/step-records.js';
+import { stopWaiting } from '../session/pointer-states.js';
+import { removePointer } from '../session/pointers.js';
+import type { Session } from '../session/session.js';
+import { writeRecord } from '../session/step-records.js';
 
 /** Ends everything inside a container; the container stays. */
 export function cancelInside(session: Session, container: Pointer): void {

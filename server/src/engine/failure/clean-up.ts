@@ -7,9 +7,9 @@
  * otherwise be Complete (`clean-up-plan.ts`).
  */
 import { stopInside } from './stop.js';
-import { withdrawAnnouncement } from '../flow/end-instance.js';
+import { withdrawAnnouncement } from '../session/end-instance.js';
 import { isEnded, type InstanceStatus } from '../model/instance.js';
-import type { Session } from '../flow/session.js';
+import type { Session } from '../session/session.js';
 
 /**
  * Starts the clean-up, unless it has already started or the instance has ended.

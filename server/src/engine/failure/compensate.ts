@@ -14,16 +14,16 @@ import { continueFailing } from './cause.js';
 import { cancelInside } from './cancel-inside.js';
 import { entryOf, withAncestors } from './completed-steps.js';
 import { stopStep } from './stop.js';
-import { dropPointer, nextStepOf, openSuccessors } from '../flow/end-path.js';
+import { dropPointer, nextStepOf, openSuccessors } from '../session/end-path.js';
 import { suspendOnError, terminate } from './error-behaviors.js';
 import { isRetryable, tryRetry } from './retry.js';
 import type { InstanceOutcome } from '../model/instance.js';
 import type { StepError } from '../model/step-record.js';
 import type { Pointer, PointerState } from '../model/pointer.js';
-import { setState } from '../flow/pointer-states.js';
-import { insideOf, itemOf, openPointer, parentOf } from '../flow/pointers.js';
-import { stepById, stepOf, type Session } from '../flow/session.js';
-import { writeRecord } from '../flow/step-records.js';
+import { setState } from '../session/pointer-states.js';
+import { insideOf, itemOf, openPointer, parentOf } from '../session/pointers.js';
+import { stepById, stepOf, type Session } from '../session/session.js';
+import { writeRecord } from '../session/step-records.js';
 
 type Compensating = Extract<PointerState, { kind: 'compensating' }>;
 

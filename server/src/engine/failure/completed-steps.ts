@@ -9,8 +9,8 @@
 import type { Instance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
 import type { CompensationEntry, Pointer } from '../model/pointer.js';
-import { itemOf, parentOf } from '../flow/pointers.js';
-import { stepOf, type Session } from '../flow/session.js';
+import { itemOf, parentOf } from '../session/pointers.js';
+import { stepOf, type Session } from '../session/session.js';
 import type { Begun } from './begun.js';
 
 /** Maximum number of entries that an instance keeps … */

@@ -1,10 +1,10 @@
 /** The reactions to a failed step other than retries and compensation. */
 import { cancelAll } from './cancel-inside.js';
-import { endInstance } from '../flow/end-instance.js';
+import { endInstance } from '../session/end-instance.js';
 import type { InstanceOutcome } from '../model/instance.js';
 import type { Pointer } from '../model/pointer.js';
-import { restart } from '../flow/pointer-states.js';
-import type { Session } from '../flow/session.js';
+import { restart } from '../session/pointer-states.js';
+import type { Session } from '../session/session.js';
 
 /** Suspends the instance; a resume runs the step again, with all its retries. */
 export function suspendOnError(session: Session, pointer: Pointer): void {

@@ -7,10 +7,9 @@ import { isRetryable } from './retry.js';
 import type { StepError } from '../model/step-record.js';
 import type { Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
-import { stopWaiting } from '../flow/pointer-states.js';
-import { stepOf, type Session } from '../flow/session.js';
-import { writeRecord } from '../flow/step-records.js';
-import { continueContainers } from '../flow/continue-containers.js';
+import { stopWaiting } from '../session/pointer-states.js';
+import { stepOf, type Session } from '../session/session.js';
+import { writeRecord } from '../session/step-records.js';
 
 export interface Failure {
   /** The class of a Python exception, or a type of the server: `Timeout`, `ActivityFailed`, `InputError` … */
@@ -27,6 +26,7 @@ export interface Failure {
 /** Longer texts are truncated; the server's log has the full text. */
 const TEXT_LENGTH_MAX = 4096;
 
+/** The caller continues the containers afterwards (`continue-containers.ts`). */
 export function failStep(session: Session, pointer: Pointer, failure: Failure): void {
   const error = toStepError(session, pointer, failure);
   if (isUncertain(error.type)) pointer.isUncertain = true;
@@ -40,7 +40,6 @@ export function failStep(session: Session, pointer: Pointer, failure: Failure): 
     session.instance.lastError = error;
     reactToError(session, pointer, error, failure.retryAfterMs);
   }
-  continueContainers(session);
 }
 
 /** The error that caused the stop stays the instance's newest error. */

@@ -2,11 +2,11 @@
  * How work in flight ends inside a stopped step (see `stop.ts`): with a failure, without an answer, or at the end of the grace.
  * A result is applied as usual (`flow/step-work.ts`), but without successors.
  */
-import { dropPointer } from '../flow/end-path.js';
-import { setState, stopWaitingAnswered } from '../flow/pointer-states.js';
-import { parentOf } from '../flow/pointers.js';
-import { stepOf, type Session } from '../flow/session.js';
-import { writeRecord } from '../flow/step-records.js';
+import { dropPointer } from '../session/end-path.js';
+import { setState, stopWaitingAnswered } from '../session/pointer-states.js';
+import { parentOf } from '../session/pointers.js';
+import { stepOf, type Session } from '../session/session.js';
+import { writeRecord } from '../session/step-records.js';
 import { executionKey, type Pointer } from '../model/pointer.js';
 import type { StepError } from '../model/step-record.js';
 import { begunOf, earlierAttempt, failedOf } from './begun.js';

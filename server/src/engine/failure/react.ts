@@ -7,7 +7,7 @@ import { tryRetry } from './retry.js';
 import { hasCompensations, stopStep } from './stop.js';
 import type { StepError } from '../model/step-record.js';
 import type { Pointer } from '../model/pointer.js';
-import { stepOf, type NextAction, type Session } from '../flow/session.js';
+import { stepOf, type NextAction, type Session } from '../session/session.js';
 
 /**
  * Applies the error behavior of a step whose attempt has failed. If the step is a container with work in flight that may have

@@ -2,8 +2,8 @@
 import type { StepDefinition } from '../model/definition.js';
 import { isJsonObject, type Json } from '../values/json.js';
 import { executionKey, type Pointer } from '../model/pointer.js';
-import { restart } from '../flow/pointer-states.js';
-import { stepOf, type Session } from '../flow/session.js';
+import { restart } from '../session/pointer-states.js';
+import { stepOf, type Session } from '../session/session.js';
 
 /** Maximum pause of back-off. */
 const RETRY_INTERVAL_MS_MAX = 24 * 60 * 60 * 1000;

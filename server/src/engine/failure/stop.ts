@@ -9,9 +9,9 @@
  */
 import { placeOfStep } from '../definitions/step-places.js';
 import { pointersInside } from './inside.js';
-import { isOver } from '../flow/pointer-states.js';
-import { parentOf } from '../flow/pointers.js';
-import { stepOf, type Session } from '../flow/session.js';
+import { isOver } from '../session/pointer-states.js';
+import { parentOf } from '../session/pointers.js';
+import { stepOf, type Session } from '../session/session.js';
 import type { WorkflowDefinition } from '../model/definition.js';
 import type { AfterStop, Pointer } from '../model/pointer.js';
 import { failedOf, isInFlight, requestedOf } from './begun.js';

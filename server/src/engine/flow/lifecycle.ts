@@ -1,7 +1,7 @@
 /** The start of an instance, and the control actions of users on the whole instance. */
 import type { WorkflowDefinition } from '../model/definition.js';
-import { withdrawAnnouncement } from './end-instance.js';
-import { completeIfDone } from './end-path.js';
+import { withdrawAnnouncement } from '../session/end-instance.js';
+import { completeIfDone } from '../session/end-path.js';
 import { terminate } from '../failure/error-behaviors.js';
 import { cutOff } from '../failure/in-flight.js';
 import { isEnded, type InstanceStatus, type ParentLink, type Instance } from '../model/instance.js';
@@ -11,10 +11,10 @@ import type { TriggerStart } from '../model/trigger.js';
 import { jsonLength } from '../values/json-length.js';
 import { NO_INDEX, NO_TAGS } from '../values/index-fields.js';
 import type { JsonObject } from '../values/json.js';
-import { delayStart } from './pointer-states.js';
-import { openPointer } from './pointers.js';
-import { createSession, type Session } from './session.js';
-import { continueContainers } from './continue-containers.js';
+import { delayStart } from '../session/pointer-states.js';
+import { openPointer } from '../session/pointers.js';
+import { createSession, type Session } from '../session/session.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 
 export interface StartOptions {
   readonly id: string;

@@ -2,8 +2,8 @@
 import { beginCleanUp } from '../failure/clean-up.js';
 import { cutOff, endNotBegun, graceOf, isAwaited } from '../failure/in-flight.js';
 import { GRACE_MS, notifyChild } from '../failure/stop.js';
-import { joinInstance, leaveInstance } from './end-instance.js';
-import { completeIfDone } from './end-path.js';
+import { joinInstance, leaveInstance } from '../session/end-instance.js';
+import { completeIfDone } from '../session/end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
 import type { WorkflowDefinition } from '../model/definition.js';
 import { isEnded, type InstanceOutcome, type InstanceStatus } from '../model/instance.js';
@@ -15,9 +15,9 @@ import { modifyInstance } from '../repair/modify.js';
 import { acceptsOutcome } from '../primitives/effects.js';
 import type { Json, JsonObject } from '../values/json.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
-import { finish, setState, stopWaitingAnswered } from './pointer-states.js';
-import { endWait, type Session } from './session.js';
-import { continueContainers } from './continue-containers.js';
+import { finish, setState, stopWaitingAnswered } from '../session/pointer-states.js';
+import { endWait, type Session } from '../session/session.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
 
 export interface EventMessage {

@@ -3,12 +3,12 @@
  *
  * The engine never runs Python: it returns the expressions of a step and receives their values. A pointer in `ready` needs its
  * inputs and continues with `enterStep`. A pointer in `finishing` needs outputs and selectors and continues with `leaveStep`.
- * Failures go to `failStep`.
+ * Failures go to `failWork`.
  */
 import { traitsOf } from '../definitions/step-types.js';
 import type { StepDefinition } from '../model/definition.js';
 import type { InputValue } from '../model/input-value.js';
-import { endPointer, openSuccessors } from './end-path.js';
+import { endPointer, openSuccessors } from '../session/end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
 import { continueCompensated } from '../failure/compensate.js';
 import { noteCompleted } from '../failure/completed-steps.js';
@@ -18,8 +18,8 @@ import { setField, type JsonObject, type Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
 import { InputError, StepFailedError } from '../primitives/primitive.js';
 import { primitiveOf } from '../primitives/primitives.js';
-import { putBackReady, stepOf, takeReady, type Session } from './session.js';
-import { continueContainers } from './continue-containers.js';
+import { putBackReady, stepOf, takeReady, type Session } from '../session/session.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 
 export type StepWork =
   | {
@@ -85,6 +85,12 @@ function goesOn(session: Session, pointer: Pointer): boolean {
 export function returnWork(session: Session, { pointer }: StepWork): void {
   session.instance.stepsWithoutWait -= 1;
   putBackReady(session, pointer);
+}
+
+/** Called if an expression of the work could not be evaluated. */
+export function failWork(session: Session, { pointer }: StepWork, failure: Failure): void {
+  failStep(session, pointer, failure);
+  continueContainers(session);
 }
 
 /**

@@ -4,10 +4,10 @@ import { executionKey, type Pointer, type PointerState } from '../model/pointer.
 import { primitiveOf } from '../primitives/primitives.js';
 import { endGrace } from '../failure/in-flight.js';
 import { isEnded } from '../model/instance.js';
-import { beginAttempt, finish, setState } from './pointer-states.js';
-import { parentOf } from './pointers.js';
-import { endWait, type Session } from './session.js';
-import { continueContainers } from './continue-containers.js';
+import { beginAttempt, finish, setState } from '../session/pointer-states.js';
+import { parentOf } from '../session/pointers.js';
+import { endWait, type Session } from '../session/session.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 
 /** The earliest time at which something is due; null if nothing waits for a time. */
 export function nextTimer(session: Session): number | null {

@@ -1,6 +1,6 @@
 import { toDurationMs, toName, toTimeMs } from '../values/convert-input.js';
 import { executionKey } from '../model/pointer.js';
-import { setState } from '../flow/pointer-states.js';
+import { setState } from '../session/pointer-states.js';
 import { optional, primitive, required } from './primitive.js';
 
 /** Offers work to external workers and waits for the result. */

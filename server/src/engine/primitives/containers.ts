@@ -1,10 +1,10 @@
 /** Functions shared by containers: opening the sequences of Do, and finishing. */
 import { noteCompleted } from '../failure/completed-steps.js';
-import { endPointer } from '../flow/end-path.js';
+import { endPointer } from '../session/end-path.js';
 import type { Pointer } from '../model/pointer.js';
-import { finish, setState } from '../flow/pointer-states.js';
-import { insideOf, openPointer, type Surroundings } from '../flow/pointers.js';
-import { stepOf, type Session } from '../flow/session.js';
+import { finish, setState } from '../session/pointer-states.js';
+import { insideOf, openPointer, type Surroundings } from '../session/pointers.js';
+import { stepOf, type Session } from '../session/session.js';
 
 /** Starts every sequence of Do in parallel; if Do is empty, the container joins immediately. */
 export function openSequences(

@@ -1,5 +1,5 @@
 import { toDurationMs } from '../values/convert-input.js';
-import { finish, sleep } from '../flow/pointer-states.js';
+import { finish, sleep } from '../session/pointer-states.js';
 import { primitive, required } from './primitive.js';
 
 /** Waits for a period. */

@@ -21,7 +21,7 @@ import {
 } from '../model/start-options.js';
 import { readTags } from '../model/start-tags.js';
 import type { Tags } from '../values/tags.js';
-import { setState } from '../flow/pointer-states.js';
+import { setState } from '../session/pointer-states.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 
 /** HttpRequest and custom steps: the body gets the inputs, and its result comes back through `applyEffect`. */

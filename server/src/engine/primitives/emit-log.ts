@@ -1,5 +1,5 @@
 import { toEmitLevel } from '../values/convert-input.js';
-import { finish } from '../flow/pointer-states.js';
+import { finish } from '../session/pointer-states.js';
 import { optional, primitive } from './primitive.js';
 
 /** Writes one structured log line, after the commit and therefore never twice. */

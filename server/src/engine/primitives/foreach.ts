@@ -2,10 +2,10 @@ import { toBoolean, toList } from '../values/convert-input.js';
 import type { StepDefinition } from '../model/definition.js';
 import type { Json } from '../values/json.js';
 import type { Memo, Pointer } from '../model/pointer.js';
-import { finish, setState } from '../flow/pointer-states.js';
-import { insideOf } from '../flow/pointers.js';
-import { hasWaitingItems, stepOf, type Session } from '../flow/session.js';
-import { openWaitingItems } from '../flow/waiting-items.js';
+import { finish, setState } from '../session/pointer-states.js';
+import { insideOf } from '../session/pointers.js';
+import { hasWaitingItems, stepOf, type Session } from '../session/session.js';
+import { openWaitingItems } from '../session/waiting-items.js';
 import { openSequences } from './containers.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 

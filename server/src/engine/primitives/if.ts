@@ -1,5 +1,5 @@
 import { toBoolean } from '../values/convert-input.js';
-import { finish } from '../flow/pointer-states.js';
+import { finish } from '../session/pointer-states.js';
 import { finishContainer, openSequences } from './containers.js';
 import { primitive, required } from './primitive.js';
 

@@ -1,4 +1,4 @@
-import { finish } from '../flow/pointer-states.js';
+import { finish } from '../session/pointer-states.js';
 import { primitive } from './primitive.js';
 
 /** NoOp and Decide: they only set outputs and select the next steps. */

@@ -6,7 +6,7 @@
  */
 import type { Json, JsonObject } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
-import type { Session } from '../flow/session.js';
+import type { Session } from '../session/session.js';
 import { invariant } from '../model/invariant.js';
 
 export interface Primitive {

@@ -1,7 +1,7 @@
 /** The primitive of each step type. */
 import type { BuiltInStepType } from '../model/step-type-names.js';
 import type { Pointer } from '../model/pointer.js';
-import { stepOf, type Session } from '../flow/session.js';
+import { stepOf, type Session } from '../session/session.js';
 import { activity } from './activity.js';
 import { delay } from './delay.js';
 import { effect, subWorkflow } from './effects.js';

@@ -3,8 +3,8 @@ import { toBoolean, toDurationMs } from '../values/convert-input.js';
 import { invariant } from '../model/invariant.js';
 import type { JsonObject } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
-import { finish, setState, sleep } from '../flow/pointer-states.js';
-import type { Session } from '../flow/session.js';
+import { finish, setState, sleep } from '../session/pointer-states.js';
+import type { Session } from '../session/session.js';
 import { finishContainer, openSequences } from './containers.js';
 import { optional, primitive, required } from './primitive.js';
 

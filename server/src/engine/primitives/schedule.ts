@@ -1,6 +1,6 @@
 import { toBoolean, toDurationMs } from '../values/convert-input.js';
 import { invariant } from '../model/invariant.js';
-import { finish, sleep } from '../flow/pointer-states.js';
+import { finish, sleep } from '../session/pointer-states.js';
 import { finishContainer, openSequences } from './containers.js';
 import { optional, primitive, required } from './primitive.js';
 

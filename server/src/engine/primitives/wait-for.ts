@@ -1,6 +1,6 @@
 import { toDurationMs, toEventKey, toName, toTimeMs } from '../values/convert-input.js';
 import { executionKey } from '../model/pointer.js';
-import { setState } from '../flow/pointer-states.js';
+import { setState } from '../session/pointer-states.js';
 import { optional, primitive, required } from './primitive.js';
 
 /** Waits for an event of a name and key. */

@@ -1,8 +1,8 @@
 import { endRound } from '../failure/cause.js';
 import { toBoolean } from '../values/convert-input.js';
 import type { Pointer } from '../model/pointer.js';
-import { finish, setState } from '../flow/pointer-states.js';
-import type { Session } from '../flow/session.js';
+import { finish, setState } from '../session/pointer-states.js';
+import type { Session } from '../session/session.js';
 import { openSequences } from './containers.js';
 import { primitive, required } from './primitive.js';
 

@@ -4,7 +4,7 @@
  *  E13 An applied modification whose request has an idempotency key is remembered as long as the instance exists, unless
  *      `KEYS_MAX` later ones follow. A repeated request has no effect and gets the first result.
  */
-import type { Session } from '../flow/session.js';
+import type { Session } from '../session/session.js';
 import type { Instance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
 import type { Json } from '../values/json.js';

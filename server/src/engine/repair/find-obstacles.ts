@@ -7,12 +7,12 @@ import { suggestName } from '../definitions/suggest-name.js';
 import type { StepPlace, WorkflowDefinition } from '../model/definition.js';
 import type { Pointer } from '../model/pointer.js';
 import { quoteText } from '../values/convert-input.js';
-import type { Session } from '../flow/session.js';
+import type { Session } from '../session/session.js';
 import { foreachItemOf } from './foreach-item.js';
 import type { Modification, Obstacle, StepStart } from '../model/modification.js';
 import { targetStepId } from './move-version.js';
 import { StartContainers } from './start-containers.js';
-import type { Surroundings } from '../flow/pointers.js';
+import type { Surroundings } from '../session/pointers.js';
 
 export interface PlannedStart {
   readonly stepId: string;

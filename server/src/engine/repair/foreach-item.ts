@@ -2,7 +2,7 @@
 import { builtInStepType } from '../definitions/step-types.js';
 import type { WorkflowDefinition } from '../model/definition.js';
 import type { Pointer } from '../model/pointer.js';
-import { itemOf } from '../flow/pointers.js';
+import { itemOf } from '../session/pointers.js';
 import type { Json } from '../values/json.js';
 import type { StepStart } from '../model/modification.js';
 

@@ -7,11 +7,11 @@
  *      nothing open inside it joins as usual.
  */
 import { cancelEach } from '../failure/cancel-inside.js';
-import { withdrawAnnouncement } from '../flow/end-instance.js';
-import { completeIfDone } from '../flow/end-path.js';
-import { openPointer } from '../flow/pointers.js';
-import type { Session } from '../flow/session.js';
-import { continueContainers } from '../flow/continue-containers.js';
+import { withdrawAnnouncement } from '../session/end-instance.js';
+import { completeIfDone } from '../session/end-path.js';
+import { openPointer } from '../session/pointers.js';
+import type { Session } from '../session/session.js';
+import { continueContainers } from '../primitives/continue-containers.js';
 import type { WorkflowDefinition } from '../model/definition.js';
 import { isEnded, type Instance } from '../model/instance.js';
 import type { Pointer } from '../model/pointer.js';

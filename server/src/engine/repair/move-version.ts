@@ -1,7 +1,7 @@
 /** Moves an instance to another version of its definition, after the check that everything open exists there. */
 import type { WorkflowDefinition } from '../model/definition.js';
 import type { CompensationEntry, PointerState } from '../model/pointer.js';
-import { hasWaitingItems, stepOf, type Session } from '../flow/session.js';
+import { hasWaitingItems, stepOf, type Session } from '../session/session.js';
 
 /** The id of a step in the other version. */
 export function targetStepId(stepMap: Readonly<Record<string, string>>, stepId: string): string {

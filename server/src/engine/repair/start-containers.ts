@@ -5,7 +5,7 @@
  * isn't open, another container from which a path leads to the step.
  */
 import { placeOfStep, placesOfStep } from '../definitions/step-places.js';
-import type { Session } from '../flow/session.js';
+import type { Session } from '../session/session.js';
 import type { StepPlace, WorkflowDefinition } from '../model/definition.js';
 import type { Pointer } from '../model/pointer.js';
 import { quoteText } from '../values/convert-input.js';

@@ -23,13 +23,13 @@ import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { PullRequest, WorkItem } from './activity-types.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
-import { PollCounts, type PollCount } from './poll-counts.js';
+import { PollCounts, type PollCount } from '../workers/poll-counts.js';
 import type { Service } from '../../base/service.js';
-import type { WorkerReservations } from '../instances/unsaved-changes.js';
+import type { WorkerReservations } from '../instance-state/unsaved-changes.js';
 import type { PreparedClaim, WorkClaims } from './work-claims.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { WorkMemory, type WorkRoom } from './work-memory.js';
-import { WorkerRegistry, type WorkerIdentity } from './worker-registry.js';
+import { WorkerRegistry, type WorkerIdentity } from '../workers/worker-registry.js';
 
 const SERVE_WIDTH_MAX = 16;
 

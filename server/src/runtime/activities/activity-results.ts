@@ -11,7 +11,7 @@ import type { ActivityResult } from '../../store/records/activities.js';
 import type { InboxMessage } from '../../store/records/messages.js';
 import { hashOf } from '../../base/ids.js';
 import type { SecretMasker } from '../secrets/secret-masker.js';
-import { inboxMessage } from '../instances/message-codec.js';
+import { inboxMessage } from '../instance-state/message-codec.js';
 
 /** The result that a worker, or an operator in its place, reports. */
 export interface ReportedResult {

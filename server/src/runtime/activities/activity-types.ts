@@ -1,6 +1,6 @@
 /** The calls of workers and operators on activities, and their results. Times are milliseconds since 1970. */
 import type { Json } from '../../engine/values/json.js';
-import type { PolledActivity, WorkerIdentity } from './worker-registry.js';
+import type { PolledActivity, WorkerIdentity } from '../workers/worker-registry.js';
 import type { TraceHeaders } from '../../tracing/trace-context.js';
 
 export type WorkerOrigin = Omit<WorkerIdentity, 'workerId'>;

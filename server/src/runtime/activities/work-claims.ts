@@ -30,11 +30,11 @@ import { RELEASED, storedResult, type ReportedResult } from './activity-results.
 import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { ExtendedLease, PullRequest, WorkItem } from './activity-types.js';
-import { ClaimTimes } from './claim-times.js';
+import { ClaimTimes } from '../workers/claim-times.js';
 import { LeaseTimers } from './lease-timers.js';
 import { UNKEPT_LEASE_MS, UnkeptClaims } from './unkept-claims.js';
 import { readExecutionKey, readToken, type ActivityToken, type Ids } from '../../base/ids.js';
-import { readWork } from '../instances/message-codec.js';
+import { readWork } from '../instance-state/message-codec.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { traceClaim, traceHeld, type HeldItem } from '../tracing/activity-spans.js';
 

@@ -14,8 +14,13 @@ import type { NodeRegistry } from '../fleet/node-registry.js';
 import { searches } from '../model/bounded-search.js';
 import type { ActivityBroker } from './activity-broker.js';
 import type { HeldItemView, WorkerList, WorkerListRequest, WorkerView } from './activity-types.js';
-import type { ClaimTime } from './claim-times.js';
-import { WORKERS_MAX, workerKey, type PolledActivity, type SeenWorker } from './worker-registry.js';
+import type { ClaimTime } from '../workers/claim-times.js';
+import {
+  WORKERS_MAX,
+  workerKey,
+  type PolledActivity,
+  type SeenWorker,
+} from '../workers/worker-registry.js';
 import type { WorkClaims } from './work-claims.js';
 
 const QUEUES_MAX = 500;

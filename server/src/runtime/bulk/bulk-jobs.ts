@@ -16,7 +16,7 @@ import {
 } from '../../store/records/bulk-jobs.js';
 import type { Store } from '../../store/store.js';
 import type { ApiKeyState } from '../access/api-key-types.js';
-import { listItem } from '../operations/instance-views.js';
+import { listItem } from '../instance-state/instance-views.js';
 import type { InstanceListItem } from '../model/instance-types.js';
 import type { InstanceQueries } from '../operations/instance-queries.js';
 import type { InstanceRepairs } from '../operations/repair/instance-repairs.js';

@@ -25,7 +25,7 @@ import { ChangeWatch, type ChangeListener } from './change-watch.js';
 import { ListenerLimits } from './listener-limits.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceListItem } from '../model/instance-types.js';
-import { committedItem, listItem } from '../operations/instance-views.js';
+import { committedItem, listItem } from '../instance-state/instance-views.js';
 
 export interface ChangeFeedOptions {
   readonly clock: Clock;

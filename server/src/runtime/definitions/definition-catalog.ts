@@ -34,7 +34,7 @@ import { hashOf } from '../../base/ids.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
 import { listSummaries, summaryOf } from './definition-summaries.js';
-import type { TriggerRegistry } from '../triggers/trigger-registry.js';
+import type { TriggerRegistry } from '../trigger-records/trigger-registry.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
 import type { StepScripts } from './step-scripts.js';
 import { VersionAuthors } from './version-authors.js';

@@ -20,16 +20,17 @@ import { StoreRefusedError, StoreUnavailableError, type Store } from '../../stor
 import { sleep, type Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { EventDeliveries } from './event-deliveries.js';
-import type { PublishedEvent, PublishRequest, TracedEvent } from './event-types.js';
+import type { PublishedEvent, PublishRequest } from './event-types.js';
 import {
   eventIdFor,
   PublisherPermissions,
   type PublisherPermissionsOptions,
-} from './publisher-permissions.js';
+  type TracedEvent,
+} from '../triggers/publisher-permissions.js';
 import { hashOf, nameKeyOf, type Ids } from '../../base/ids.js';
 import type { EventTriggers } from '../triggers/event-triggers.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import { eventMessage } from '../instances/message-codec.js';
+import { eventMessage } from '../instance-state/message-codec.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import type { InstanceQueries } from '../operations/instance-queries.js';
 import { traceHeadersOf } from '../../tracing/trace-context.js';

@@ -1,7 +1,6 @@
 /** The calls of clients on events, and their results. Times are milliseconds since 1970. */
 import type { AllowedNames } from '../../base/allowed-names.js';
 import type { Json } from '../../engine/values/json.js';
-import type { FoundEvent } from '../../store/records/events.js';
 import type { IdempotencyKey } from '../model/idempotency-key.js';
 import type { TraceHeaders } from '../../tracing/trace-context.js';
 
@@ -14,11 +13,6 @@ export interface PublishRequest extends TraceHeaders {
   /** The instance for which the event is published, and the actor: the instance records both. */
   readonly forInstance?: { readonly instanceId: string; readonly actor: string };
   /** Only triggers of these definitions start runs. Default: all. */
-  readonly allowed?: AllowedNames;
-}
-
-/** An event with its publishing span and the definitions allowed to its publisher, which only the publishing node knows. */
-export interface TracedEvent extends FoundEvent, TraceHeaders {
   readonly allowed?: AllowedNames;
 }
 

@@ -7,9 +7,9 @@
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import type { NodeRecord } from '../../store/records/nodes.js';
 import { HOURS, MINUTES, NO_RUNS, type RunBucket, type RunHistoryReport } from './run-history.js';
-import type { ClaimTime } from '../activities/claim-times.js';
-import type { PollCount } from '../activities/poll-counts.js';
-import type { PolledActivity, SeenWorker } from '../activities/worker-registry.js';
+import type { ClaimTime } from '../workers/claim-times.js';
+import type { PollCount } from '../workers/poll-counts.js';
+import type { PolledActivity, SeenWorker } from '../workers/worker-registry.js';
 
 /** Maximum number of names in a record. */
 export const POLLED_NAMES_MAX = 100;

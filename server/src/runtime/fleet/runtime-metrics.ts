@@ -1,6 +1,6 @@
 /** Counts and durations for /metrics, under names with few distinct labels. */
 import type { StepRecordStatus } from '../../engine/model/step-record.js';
-import type { EndedAttempt } from '../../engine/flow/session.js';
+import type { EndedAttempt } from '../../engine/session/session.js';
 import type { Repair } from '../../engine/model/modification.js';
 import type { StoreStatistics } from '../../store/records/housekeeping.js';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';

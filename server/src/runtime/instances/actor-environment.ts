@@ -4,38 +4,29 @@ import type { IndexPaths } from '../../engine/values/index-fields.js';
 import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { ChildMessage, EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import type { Pointer } from '../../engine/model/pointer.js';
-import type { Session } from '../../engine/flow/session.js';
-import type { Logger } from '../../base/logger.js';
+import type { Session } from '../../engine/session/session.js';
 import type { StepBodyContext } from '../../step-bodies/step-body.js';
 import type { Store } from '../../store/store.js';
-import type { Clock } from '../../base/clock.js';
-import type { Evaluator } from '../passes/evaluator.js';
+import type { PassEnvironment, PassLimits } from '../passes/pass-environment.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { Announcement } from '../notifications/change-announcer.js';
 import type { ChangeTimes } from './change-times.js';
-import type { ChildReference } from './message-codec.js';
-import type { WorkerReservations } from './unsaved-changes.js';
+import type { ChildReference } from '../instance-state/message-codec.js';
+import type { WorkerReservations } from '../instance-state/unsaved-changes.js';
 
-export interface ActorLimits {
-  /** Maximum number of steps that an instance may run without waiting; beyond it, the instance is suspended. */
-  readonly stepsWithoutWaitMax: number;
-  /** Maximum number of open steps of an instance; beyond it, the instance is suspended. */
-  readonly openStepsMax: number;
+export interface ActorLimits extends PassLimits {
   /**
    * Maximum size of an instance's stored state, in bytes. An instance that exceeds it is suspended in its previous state.
    */
   readonly instanceLengthMax: number;
 }
 
-export interface ActorEnvironment {
+export interface ActorEnvironment extends PassEnvironment {
   /** The owner of the instances that this node runs. */
   readonly nodeId: string;
   readonly store: Pick<Store, 'commitInstance' | 'getInstance'>;
-  readonly clock: Clock;
   /** The times of instance changes, which never go back with the clock. */
   readonly changeTimes: Pick<ChangeTimes, 'now'>;
-  readonly evaluator: Evaluator;
-  readonly logger: Logger;
   readonly limits: ActorLimits;
   readonly metrics: Pick<RuntimeMetrics, 'commitLost' | 'fenced'>;
   readonly workers: WorkerReservations;

@@ -15,7 +15,7 @@ import {
   referredCost,
   REFERRED_BYTES_MAX,
   type ArrivedMessage,
-} from './message-codec.js';
+} from '../instance-state/message-codec.js';
 
 export class ActorInbox {
   readonly #instanceId: string;

@@ -15,7 +15,7 @@ import {
   type PostedMessage,
 } from '../../store/records/messages.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
-import type { Quarantine } from '../recovery/quarantine.js';
+import type { Quarantine } from './quarantine.js';
 import type { InstanceActor } from './instance-actor.js';
 import type { InstanceLoader } from './instance-loader.js';
 import type { InstanceLoads } from './instance-loads.js';

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import { FairSemaphore } from '../../base/limits/fair-semaphore.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import { tooManyDescendants } from './descendants.js';
+import { tooManyDescendants } from '../instance-state/descendants.js';
 
 /** A Foreach may start thousands of children at once: they must not delay other store requests. */
 const UNDER_WAY_MAX = 32;

@@ -8,12 +8,12 @@ import type { ChangeFeed } from '../changes/change-feed.js';
 import type { RunHistory } from '../fleet/run-history.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceView } from '../model/instance-types.js';
-import { viewCommitted } from '../operations/instance-views.js';
+import { viewCommitted } from '../instance-state/instance-views.js';
 import { EmittedLines } from '../passes/emitted-lines.js';
 import { FailedAttemptsLog } from '../passes/failed-attempts-log.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { InstanceSpans } from '../tracing/instance-spans.js';
-import type { UnsavedChanges } from './unsaved-changes.js';
+import type { UnsavedChanges } from '../instance-state/unsaved-changes.js';
 
 export interface CommitFollowUpOptions {
   readonly clock: Clock;

@@ -4,7 +4,7 @@
  */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
-import { stepOf, type Session } from '../../engine/flow/session.js';
+import { stepOf, type Session } from '../../engine/session/session.js';
 import type { ActorEnvironment } from './actor-environment.js';
 
 type EffectEnvironment = Pick<ActorEnvironment, 'logger' | 'runBody'>;

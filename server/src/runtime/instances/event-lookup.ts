@@ -1,6 +1,6 @@
 /** Finds stored events for the waits of an instance, which may have been published before the waits began. */
 import { applyMessage, type EventMessage } from '../../engine/flow/messages.js';
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { eventKey, isTaken, searchStart } from '../../engine/flow/taken-events.js';
 import type { Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.js';
 import { nameKeyOf } from '../../base/ids.js';
 import type { FoundEvent } from '../../store/records/events.js';
 import type { Store } from '../../store/store.js';
-import { UNREAD_EVENT_COST } from './message-codec.js';
+import { UNREAD_EVENT_COST } from '../instance-state/message-codec.js';
 import type { StoreRetry } from './store-retry.js';
 
 const EVENT_PAGE = 50;

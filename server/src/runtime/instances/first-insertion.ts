@@ -1,7 +1,7 @@
 /** The single insert of a new instance into the store, possibly while its first pass is still running. */
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
-import { noSideRecords } from './unsaved-changes.js';
+import { noSideRecords } from '../instance-state/unsaved-changes.js';
 
 /** The result of the first pass of a new instance. */
 export interface FirstPass {

@@ -17,7 +17,7 @@
  *      stands for the messages that did not fit while the commit was in progress (S8).
  */
 import { applyEffect, applyMessage } from '../../engine/flow/messages.js';
-import { canContinue, type Session } from '../../engine/flow/session.js';
+import { canContinue, type Session } from '../../engine/session/session.js';
 import { fireTimers, nextTimer } from '../../engine/flow/timers.js';
 import type { InstanceStatus } from '../../store/records/instances.js';
 import type { InboxMessage } from '../../store/records/messages.js';
@@ -31,9 +31,9 @@ import { markSearched } from './event-lookup.js';
 import { goOn, NO_TIMER, NOT_STARTED, type Phase, type Working } from './actor-phase.js';
 import { EffectRunner } from './effect-runner.js';
 import { InstanceCommitter } from './instance-committer.js';
-import type { ArrivedMessage } from './message-codec.js';
-import { hasUnderWay } from './under-way.js';
-import type { UnsavedChanges } from './unsaved-changes.js';
+import type { ArrivedMessage } from '../instance-state/message-codec.js';
+import { hasUnderWay } from '../instance-state/under-way.js';
+import type { UnsavedChanges } from '../instance-state/unsaved-changes.js';
 
 /** The owner of the actor in memory. It is notified of the actor's state. */
 export interface ActorOwner {

@@ -3,9 +3,9 @@ import type { Instance } from '../../engine/model/instance.js';
 import { stateVersionOf } from '../../engine/model/snapshot.js';
 import type { InstanceCommit } from '../../store/records/instances.js';
 import type { Announcement } from '../notifications/change-announcer.js';
-import { hasUnderWay } from './under-way.js';
-import { timesOf } from './new-instance.js';
-import type { UnsavedChanges } from './unsaved-changes.js';
+import { hasUnderWay } from '../instance-state/under-way.js';
+import { timesOf } from '../instance-state/new-instance.js';
+import type { UnsavedChanges } from '../instance-state/unsaved-changes.js';
 
 export interface CommitParts extends Pick<
   InstanceCommit,

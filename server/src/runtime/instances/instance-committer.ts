@@ -13,23 +13,23 @@
  *  R4 A store error leaves the outcome unknown: it is read back, by revision, before anything else happens.
  */
 import { applyStatus } from '../../engine/flow/lifecycle.js';
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { forgetAnswers } from '../../engine/repair/answers.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { IndexChange, InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
 import type { ActorMemory } from '../memory/actor-memory.js';
 import type { Announcement } from '../notifications/change-announcer.js';
 import { StateLength } from '../passes/instance-bounds.js';
-import { CrashCount } from '../recovery/crash-count.js';
+import { CrashCount } from './crash-count.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import type { ActorInbox } from './actor-inbox.js';
 import type { ActorOrigin } from './actor-origin.js';
 import type { FirstPass, Insert } from './first-insertion.js';
-import { IndexTracker } from './index-tracker.js';
+import { IndexTracker } from '../instance-state/index-tracker.js';
 import { commitOf } from './instance-commit.js';
-import { writeStored } from './long-states.js';
-import { noSideRecords, UnsavedChanges } from './unsaved-changes.js';
-import { wakeTimeOf } from './wake-time.js';
+import { writeStored } from '../instance-state/long-states.js';
+import { noSideRecords, UnsavedChanges } from '../instance-state/unsaved-changes.js';
+import { wakeTimeOf } from '../instance-state/wake-time.js';
 
 /** The result of reading the instance again. */
 export type Refreshed =

@@ -5,18 +5,18 @@
 import type { Instance } from '../../engine/model/instance.js';
 import { indexFieldsOf } from '../../engine/values/index-fields.js';
 import { startSession } from '../../engine/flow/lifecycle.js';
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { AppError } from '../../base/errors.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
 import { FirstInsertion, type FirstPass } from './first-insertion.js';
 import { InstanceActor, type ActorOwner } from './instance-actor.js';
-import { writeInput, writeStored } from './long-states.js';
-import { newRecord, type NewInstance } from './new-instance.js';
+import { writeInput, writeStored } from '../instance-state/long-states.js';
+import { newRecord, type NewInstance } from '../instance-state/new-instance.js';
 import type { ResidentSet } from './resident-set.js';
 import type { RunnerEnvironment } from './runner-environment.js';
 import { admitStart } from './start-memory.js';
-import { noSideRecords } from './unsaved-changes.js';
+import { noSideRecords } from '../instance-state/unsaved-changes.js';
 import type { UncertainWrites } from './uncertain-writes.js';
 
 /** Maximum time to wait for a first pass; after it, the start is stored in its initial state. */

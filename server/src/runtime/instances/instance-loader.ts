@@ -8,15 +8,15 @@ import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
-import { TRIAL_FROM } from '../recovery/crash-trials.js';
-import type { Quarantine } from '../recovery/quarantine.js';
-import type { TakeOver } from '../recovery/take-over.js';
+import { TRIAL_FROM } from './crash-trials.js';
+import type { Quarantine } from './quarantine.js';
+import type { TakeOver } from './take-over.js';
 import { InstanceActor, type ActorOwner } from './instance-actor.js';
-import { readStored } from './long-states.js';
-import { recordCost } from './message-codec.js';
+import { readStored } from '../instance-state/long-states.js';
+import { recordCost } from '../instance-state/message-codec.js';
 import type { ResidentSet } from './resident-set.js';
 import type { RunnerEnvironment } from './runner-environment.js';
-import { hasUnderWay } from './under-way.js';
+import { hasUnderWay } from '../instance-state/under-way.js';
 
 export interface InstanceLoaderOptions {
   readonly environment: RunnerEnvironment;

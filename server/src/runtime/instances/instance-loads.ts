@@ -7,7 +7,7 @@ import type { RunnerEnvironment } from './runner-environment.js';
 import type { MemoryRequest, InstanceMemory } from '../memory/instance-memory.js';
 import { LoadGate, type LoadLimits, type LoadPermit } from '../memory/load-gate.js';
 import { BackgroundLoads } from './background-loads.js';
-import { recordCost } from './message-codec.js';
+import { recordCost } from '../instance-state/message-codec.js';
 
 /** Returns an instance that must be activated, or null if there is nothing to do. */
 export type Load = () => Promise<InstanceRecord | null>;

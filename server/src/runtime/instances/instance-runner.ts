@@ -23,20 +23,20 @@ import type {
 } from '../../store/records/instances.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import type { InstanceMemory } from '../memory/instance-memory.js';
-import { Quarantine } from '../recovery/quarantine.js';
-import { TakeOver } from '../recovery/take-over.js';
+import { Quarantine } from './quarantine.js';
+import { TakeOver } from './take-over.js';
 import { ChangeDispatch } from './change-dispatch.js';
 import { DueScan } from './due-scan.js';
 import type { ActorOwner, InstanceActor } from './instance-actor.js';
 import { InstanceLoader } from './instance-loader.js';
 import { InstanceLoads, type LoadPriority } from './instance-loads.js';
 import { InstanceCreator } from './instance-creator.js';
-import type { NewInstance } from './new-instance.js';
+import type { NewInstance } from '../instance-state/new-instance.js';
 import { ResidentSet } from './resident-set.js';
 import type { RunnerEnvironment } from './runner-environment.js';
 import type { InstanceRunnerOptions } from './runner-options.js';
 import { UncertainWrites } from './uncertain-writes.js';
-import type { UnsavedChanges } from './unsaved-changes.js';
+import type { UnsavedChanges } from '../instance-state/unsaved-changes.js';
 
 /** Maximum number of concurrent loads: enough to keep the store and the engine busy, few enough to need little memory. */
 const LOADS_MAX = 256;

@@ -6,8 +6,8 @@ import {
   applyWithdrawn,
   stepsToAskAbout,
   type WithdrawnItem,
-} from '../../engine/failure/withdrawn-items.js';
-import type { Session } from '../../engine/flow/session.js';
+} from '../../engine/flow/withdrawn-items.js';
+import type { Session } from '../../engine/session/session.js';
 import { executionKey, type Pointer } from '../../engine/model/pointer.js';
 import type { Clock } from '../../base/clock.js';
 import type { ActivityRecord } from '../../store/records/activities.js';

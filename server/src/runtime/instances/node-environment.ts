@@ -5,7 +5,7 @@ import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { ChildMessage, EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import { rootOf } from '../../engine/model/child-id.js';
 import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
-import { stepOf, type Session } from '../../engine/flow/session.js';
+import { stepOf, type Session } from '../../engine/session/session.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { FairSemaphore } from '../../base/limits/fair-semaphore.js';
@@ -19,7 +19,7 @@ import { ChangeTimes } from './change-times.js';
 import { ChildStarts, type StartChild } from './child-starts.js';
 import { EventLookup } from './event-lookup.js';
 import { ItemWithdrawal } from './item-withdrawal.js';
-import type { ChildReference } from './message-codec.js';
+import type { ChildReference } from '../instance-state/message-codec.js';
 import { Outbox, type OutboxOptions } from './outbox.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { traceCall } from '../tracing/call-span.js';
@@ -27,7 +27,7 @@ import { InstanceSpans } from '../tracing/instance-spans.js';
 import { instanceSpan } from '../tracing/span-names.js';
 import type { RunnerEnvironment, RunnerLimits } from './runner-environment.js';
 import { StoreRetry } from './store-retry.js';
-import type { WorkerReservations } from './unsaved-changes.js';
+import type { WorkerReservations } from '../instance-state/unsaved-changes.js';
 
 type FindDefinition = (id: string, version: number) => Promise<WorkflowDefinition | null>;
 

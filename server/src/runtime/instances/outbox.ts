@@ -1,6 +1,6 @@
 /** Sends an instance's messages to others: its result to its parent, terminations to its children. */
 import type { ChildMessage } from '../../engine/flow/messages.js';
-import { JOINED_BY_MAX } from '../../engine/flow/end-instance.js';
+import { JOINED_BY_MAX } from '../../engine/session/end-instance.js';
 import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
@@ -8,9 +8,13 @@ import type { InboxMessage, PostedMessage } from '../../store/records/messages.j
 import type { InstanceRecord } from '../../store/records/instances.js';
 import { StoreRefusedError, type Store } from '../../store/store.js';
 import type { ChangeAnnouncer } from '../notifications/change-announcer.js';
-import { compensateInstance } from '../operations/termination.js';
-import { readStored } from './long-states.js';
-import { childReference, inboxMessage, type ChildReference } from './message-codec.js';
+import { compensateInstance } from './termination.js';
+import { readStored } from '../instance-state/long-states.js';
+import {
+  childReference,
+  inboxMessage,
+  type ChildReference,
+} from '../instance-state/message-codec.js';
 import { terminationWith } from './terminated-child.js';
 
 export interface OutboxOptions {

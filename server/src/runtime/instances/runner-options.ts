@@ -3,7 +3,7 @@ import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Instance } from '../../engine/model/instance.js';
 import type { RunnerEnvironment } from './runner-environment.js';
-import type { UnsavedChanges } from './unsaved-changes.js';
+import type { UnsavedChanges } from '../instance-state/unsaved-changes.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
 
 export interface InstanceRunnerOptions {

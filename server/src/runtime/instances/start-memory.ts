@@ -7,7 +7,7 @@ import { jsonLength } from '../../engine/values/json-length.js';
 import { AppError } from '../../base/errors.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceMemory } from '../memory/instance-memory.js';
-import type { NewInstance } from './new-instance.js';
+import type { NewInstance } from '../instance-state/new-instance.js';
 
 /** Memory of a start until its first commit, in bytes per character of its data. */
 const START_COST = 4;

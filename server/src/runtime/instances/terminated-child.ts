@@ -1,7 +1,7 @@
 /** The entry in a child's audit that names who terminated it when its parent no longer waits for it. */
 import type { Instance } from '../../engine/model/instance.js';
 import type { AuditEntry } from '../../store/records/control.js';
-import { WITH_COMPENSATION } from '../operations/termination.js';
+import { WITH_COMPENSATION } from './termination.js';
 
 /**
  * @param actions the parent's actions, newest first; null if the parent no longer exists

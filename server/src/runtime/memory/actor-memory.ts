@@ -1,6 +1,6 @@
 /** The memory that one instance uses, and whether it may grow without leaving. */
 import { FollowedCost } from '../../engine/values/memory-cost.js';
-import { messagesCost, type ArrivedMessage } from '../instances/message-codec.js';
+import { messagesCost, type ArrivedMessage } from '../instance-state/message-codec.js';
 
 export class ActorMemory {
   readonly #mayGrow: (bytes: number) => boolean;

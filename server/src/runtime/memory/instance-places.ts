@@ -5,7 +5,7 @@
  * admitted anyway: a workflow with thousands of descendants only blocks its own. Instances that a client starts (their root
  * is null) are also admitted.
  */
-import { RootCounts } from '../instances/descendants.js';
+import { RootCounts } from '../instance-state/descendants.js';
 
 /** This many descendants of one root always get a place. */
 const ROOT_SHARE = 64;

@@ -10,7 +10,7 @@ import {
 import type { InstancePosition } from '../../store/records/instance-lists.js';
 import type { InstanceFailure, InstanceStatus } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
-import { failureKeyPrefixOf } from '../instances/instance-failure.js';
+import { failureKeyPrefixOf } from '../instance-state/instance-failure.js';
 import { searches } from '../model/bounded-search.js';
 
 /** Maximum number of groups per call. */

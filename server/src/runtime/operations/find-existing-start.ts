@@ -3,8 +3,8 @@ import { startSession } from '../../engine/flow/lifecycle.js';
 import { AppError } from '../../base/errors.js';
 import type { ConflictRule, InsertInstanceResult } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
-import { newRecord, type NewInstance } from '../instances/new-instance.js';
-import { noSideRecords } from '../instances/unsaved-changes.js';
+import { newRecord, type NewInstance } from '../instance-state/new-instance.js';
+import { noSideRecords } from '../instance-state/unsaved-changes.js';
 
 export type Inserted = Exclude<InsertInstanceResult, { readonly outcome: 'more' }>;
 

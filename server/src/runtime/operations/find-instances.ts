@@ -15,7 +15,7 @@ import type { Store } from '../../store/store.js';
 import { writtenValue } from '../../store/text-search.js';
 import { searches } from '../model/bounded-search.js';
 import type { InstanceListItem } from '../model/instance-types.js';
-import { listItem } from './instance-views.js';
+import { listItem } from '../instance-state/instance-views.js';
 import { decodeCursor, encodeCursor } from '../model/paging.js';
 import { readings } from '../model/parse-condition.js';
 

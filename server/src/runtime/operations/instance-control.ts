@@ -24,10 +24,10 @@ import type { Clock } from '../../base/clock.js';
 import type { InstanceView } from '../model/instance-types.js';
 import type { Ids } from '../../base/ids.js';
 import { instanceNotFound, type InstanceQueries } from './instance-queries.js';
-import { loadInstance, viewInstance } from './instance-views.js';
-import { inboxMessage } from '../instances/message-codec.js';
+import { loadInstance, viewInstance } from '../instance-state/instance-views.js';
+import { inboxMessage } from '../instance-state/message-codec.js';
 import type { ControlOptions, ControlOutcome, InstanceAction } from '../model/control-types.js';
-import { compensateInstance, WITH_COMPENSATION } from './termination.js';
+import { compensateInstance, WITH_COMPENSATION } from '../instances/termination.js';
 
 export interface InstanceControlOptions {
   readonly store: Store;

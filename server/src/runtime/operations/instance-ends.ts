@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.js';
 import { CanceledError } from '../../base/slices.js';
 import type { EndWait, EndWaiters } from '../instances/end-waiters.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
-import type { RequestGate } from '../request-gate.js';
+import type { RequestGate } from './request-gate.js';
 import type { InstanceQueries } from './instance-queries.js';
 import type { InstanceView, StartWait } from '../model/instance-types.js';
 

@@ -19,7 +19,7 @@ import {
   viewPointer,
   viewRecord,
   type ViewContext,
-} from './instance-views.js';
+} from '../instance-state/instance-views.js';
 
 /** Number of step records per read. */
 const BLOCK_SIZE = 200;

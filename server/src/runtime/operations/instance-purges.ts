@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceQueries } from './instance-queries.js';
 import type { InstanceView } from '../model/instance-types.js';
-import { listItem, viewInstance } from './instance-views.js';
+import { listItem, viewInstance } from '../instance-state/instance-views.js';
 
 export interface InstancePurgesOptions {
   readonly store: Pick<Store, 'removeInstances'>;

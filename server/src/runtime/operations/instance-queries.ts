@@ -16,9 +16,9 @@ import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { Clock } from '../../base/clock.js';
 import { SEARCH_MS_MAX, searches } from '../model/bounded-search.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
-import { explainMany, type Explanations } from './explain/explain-many.js';
-import { explainStoredInstance } from './explain/explain-stored-instance.js';
-import type { Explanation } from './explain/explanation.js';
+import { explainMany, type Explanations } from './explain-many.js';
+import { explainStoredInstance } from './explain-stored-instance.js';
+import type { Explanation } from '../explain/explanation.js';
 import { findInstances, type FindRequest, type InstanceFindings } from './find-instances.js';
 import type {
   InstanceCountView,
@@ -28,8 +28,8 @@ import type {
   StepListRequest,
   StepView,
 } from '../model/instance-types.js';
-import { listItem, loadInstance, viewInstance } from './instance-views.js';
-import { readLong } from '../instances/long-states.js';
+import { listItem, loadInstance, viewInstance } from '../instance-state/instance-views.js';
+import { readLong } from '../instance-state/long-states.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
 import { decodeCursor, encodeCursor, pageOf, type Page } from '../model/paging.js';
 import { JoinedReads } from '../memory/joined-reads.js';

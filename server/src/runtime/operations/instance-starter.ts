@@ -13,7 +13,7 @@ import type { RunHistory } from '../fleet/run-history.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { ChildStart, ChildStarted } from '../instances/child-starts.js';
-import type { NewInstance } from '../instances/new-instance.js';
+import type { NewInstance } from '../instance-state/new-instance.js';
 import type { NodeEnvironment } from '../instances/node-environment.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { traceChild, traceStart } from '../tracing/start-trace.js';
@@ -24,7 +24,7 @@ import type {
   StartRequest,
   StartWait,
 } from '../model/instance-types.js';
-import { viewInstance, viewNew } from './instance-views.js';
+import { viewInstance, viewNew } from '../instance-state/instance-views.js';
 import {
   StartAdmission,
   type RequestedStart,

@@ -9,7 +9,7 @@ import { stepsInside } from '../../engine/definitions/step-places.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import { AppError } from '../../base/errors.js';
 import type { StepListRequest, StepView } from '../model/instance-types.js';
-import type { ViewContext } from './instance-views.js';
+import type { ViewContext } from '../instance-state/instance-views.js';
 import { encodeCursor, type Page } from '../model/paging.js';
 import { matchesFilter } from './step-filter.js';
 import { ReadBudget, type Entries, type Entry, type Walk } from './step-entries.js';

@@ -5,7 +5,7 @@ import type { InstanceList, InstancePosition } from '../../store/records/instanc
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import { searches } from '../model/bounded-search.js';
-import { loadInstance } from './instance-views.js';
+import { loadInstance } from '../instance-state/instance-views.js';
 
 export interface OpenStepsRequest {
   readonly definitionId: string;

@@ -10,7 +10,7 @@ import { AppError } from '../../base/errors.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
 import { isRefusal, type ScriptRuntime } from '../../scripts/script-runtime.js';
 import type { ConflictRule } from '../../store/records/instances.js';
-import type { NewInstance } from '../instances/new-instance.js';
+import type { NewInstance } from '../instance-state/new-instance.js';
 import { triggerContext } from '../passes/evaluator.js';
 
 const MESSAGE_LENGTH_MAX = 1000;

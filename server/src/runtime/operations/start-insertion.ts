@@ -3,7 +3,7 @@ import type { InstanceSummary } from '../../store/records/instances.js';
 import { AppError } from '../../base/errors.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
-import type { NewInstance } from '../instances/new-instance.js';
+import type { NewInstance } from '../instance-state/new-instance.js';
 import type { NodeEnvironment } from '../instances/node-environment.js';
 import { findExistingStart, type Inserted } from './find-existing-start.js';
 import type { StartRequest } from '../model/instance-types.js';

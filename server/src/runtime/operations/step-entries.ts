@@ -2,7 +2,7 @@
 import type { Instance } from '../../engine/model/instance.js';
 import type { Store } from '../../store/store.js';
 import type { StepView } from '../model/instance-types.js';
-import type { ViewContext } from './instance-views.js';
+import type { ViewContext } from '../instance-state/instance-views.js';
 
 export interface Entry {
   readonly executionId: number;

@@ -7,7 +7,7 @@ import type { Instance } from '../../engine/model/instance.js';
 import type { StepRecord } from '../../engine/model/step-record.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import type { StepListRequest, StepView } from '../model/instance-types.js';
-import { viewPointer, viewRecord, type ViewContext } from './instance-views.js';
+import { viewPointer, viewRecord, type ViewContext } from '../instance-state/instance-views.js';
 import { decodeCursor, encodeCursor, type Page } from '../model/paging.js';
 import { isOpenStatus, matchesFilter } from './step-filter.js';
 import {

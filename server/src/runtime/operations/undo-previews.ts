@@ -1,5 +1,5 @@
 /** Previews of terminations with compensation: the steps to undo, and the work in flight. */
-import { previewCleanUp, type UndoPreview } from '../../engine/failure/preview-clean-up.js';
+import { previewCleanUp, type UndoPreview } from '../../engine/flow/preview-clean-up.js';
 import { restoreSession } from '../../engine/flow/lifecycle.js';
 import { executionKey } from '../../engine/model/pointer.js';
 import type { Instance } from '../../engine/model/instance.js';
@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import { withdrawnItem } from '../instances/item-withdrawal.js';
 import type { InstanceQueries } from './instance-queries.js';
-import { loadInstance } from './instance-views.js';
+import { loadInstance } from '../instance-state/instance-views.js';
 
 export interface UndoPreviewsOptions {
   readonly store: Pick<Store, 'getActivities'>;

@@ -3,11 +3,11 @@ import {
   cancelStep,
   recheckCancelConditions,
   takeCancelChecks,
-} from '../../engine/failure/cancel.js';
-import type { Session } from '../../engine/flow/session.js';
+} from '../../engine/flow/cancel-conditions.js';
+import type { Session } from '../../engine/session/session.js';
 import { deadlineAround } from '../../engine/flow/timers.js';
 import { isRefusal } from '../../scripts/script-runtime.js';
-import type { ActorEnvironment } from '../instances/actor-environment.js';
+import type { PassEnvironment } from './pass-environment.js';
 import type { PendingEvaluation } from './pending-evaluation.js';
 
 /** When to check conditions again if Python was overloaded or could not be started. */
@@ -19,7 +19,7 @@ const RECHECK_MS = 1000;
  */
 export async function checkCancelConditions(
   session: Session,
-  { clock, evaluator, logger }: Pick<ActorEnvironment, 'clock' | 'evaluator' | 'logger'>,
+  { clock, evaluator, logger }: Pick<PassEnvironment, 'clock' | 'evaluator' | 'logger'>,
   pending: PendingEvaluation,
 ): Promise<void> {
   for (const { pointer, condition } of takeCancelChecks(session)) {

@@ -2,10 +2,10 @@
  * Does one piece of the engine's work: evaluates its expressions, and returns the values or the failure to the engine. If the
  * evaluation was canceled, the work returns to the engine unchanged.
  */
-import { failStep } from '../../engine/failure/fail-step.js';
-import { stepOf, type Session } from '../../engine/flow/session.js';
+import { stepOf, type Session } from '../../engine/session/session.js';
 import {
   enterStep,
+  failWork,
   leaveCompensated,
   leaveStep,
   returnWork,
@@ -14,12 +14,12 @@ import {
 import { deadlineAround } from '../../engine/flow/timers.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import { conceal } from '../secrets/secret-marks.js';
-import type { ActorEnvironment } from '../instances/actor-environment.js';
+import type { PassEnvironment } from './pass-environment.js';
 import type { Evaluated, MaybePromise } from './evaluator.js';
 import type { PendingEvaluation } from './pending-evaluation.js';
 import { shownInputs } from './shown-value.js';
 
-type StepEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator'>;
+type StepEnvironment = Pick<PassEnvironment, 'clock' | 'evaluator'>;
 
 export async function evaluateWork(
   { clock, evaluator }: StepEnvironment,
@@ -45,7 +45,7 @@ export async function evaluateWork(
         inputs.value,
         shownInputs(stepOf(session, pointer), takesSecrets ? conceal(inputs.value) : inputs.value),
       );
-    else failStep(session, pointer, inputs.failure);
+    else failWork(session, work, inputs.failure);
     return;
   }
   if (work.kind === 'selectors') {
@@ -65,7 +65,7 @@ export async function evaluateWork(
     return;
   }
   if (result.ok) leaveStep(session, pointer, result.value);
-  else failStep(session, pointer, result.failure);
+  else failWork(session, work, result.failure);
 }
 
 type SelectorWork = Extract<StepWork, { kind: 'selectors' }>;

@@ -8,7 +8,7 @@ import { planInputs, requestOf, type InputPlan } from '../../engine/model/expres
 import type { Failure } from '../../engine/failure/fail-step.js';
 import type { Instance } from '../../engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
-import { compensatingOf } from '../../engine/flow/undone-by.js';
+import { compensatingOf } from '../../engine/session/undone-by.js';
 import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { StepResult } from '../../engine/flow/step-work.js';

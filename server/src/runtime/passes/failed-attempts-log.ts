@@ -7,7 +7,7 @@
  * at the end of the minute.
  */
 import type { Instance } from '../../engine/model/instance.js';
-import type { FailedAttempt, NextAction } from '../../engine/flow/session.js';
+import type { FailedAttempt, NextAction } from '../../engine/session/session.js';
 import type { LogFields, Logger } from '../../base/logger.js';
 import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';

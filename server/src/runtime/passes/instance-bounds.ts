@@ -3,9 +3,9 @@ import type { Instance } from '../../engine/model/instance.js';
 import { remainingBytes } from '../../engine/values/json-length.js';
 import type { Json } from '../../engine/values/json.js';
 import { haltInstance } from '../../engine/flow/lifecycle.js';
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { stateOf } from '../../engine/model/snapshot.js';
-import type { ActorLimits } from '../instances/actor-environment.js';
+import type { PassLimits } from './pass-environment.js';
 
 /** The instance would exceed the maximum size of a stored instance. */
 export class InstanceTooLargeError extends Error {
@@ -19,7 +19,7 @@ export class InstanceTooLargeError extends Error {
 /** Suspends an instance that has run or opened too many steps and has more work. */
 export function haltBeyond(
   session: Session,
-  { openStepsMax, stepsWithoutWaitMax }: ActorLimits,
+  { openStepsMax, stepsWithoutWaitMax }: PassLimits,
 ): void {
   if (session.queue.size === 0 || session.instance.status !== 'Runnable') return;
   if (session.instance.stepsWithoutWait > stepsWithoutWaitMax) {

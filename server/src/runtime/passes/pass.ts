@@ -6,12 +6,12 @@
  * evaluation was canceled also ends; the interrupted check or step is due again. `canContinue` decides whether the session has
  * more work.
  */
-import type { Session } from '../../engine/flow/session.js';
+import type { Session } from '../../engine/session/session.js';
 import { nextWork } from '../../engine/flow/step-work.js';
 import { nextSlice, SLICE_MS } from '../../base/slices.js';
-import type { ActorEnvironment } from '../instances/actor-environment.js';
 import { checkCancelConditions } from './cancel-checks.js';
 import { haltBeyond } from './instance-bounds.js';
+import type { PassEnvironment } from './pass-environment.js';
 import type { PendingEvaluation } from './pending-evaluation.js';
 import { evaluateWork } from './evaluate-work.js';
 
@@ -20,8 +20,6 @@ const PASS_STEPS_MAX = 1000;
 const PASS_MS_MAX = 50;
 /** Approximate maximum growth per commit, in characters: it is in memory several times while it is written. */
 const PASS_LENGTH_MAX = 4 * 1024 * 1024;
-
-export type PassEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator' | 'limits' | 'logger'>;
 
 export async function runPass(
   session: Session,

@@ -1,7 +1,7 @@
 /** The span of a step's body: an HTTP call, or a script. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
-import { stepOf, type Session } from '../../engine/flow/session.js';
+import { stepOf, type Session } from '../../engine/session/session.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import type { Clock } from '../../base/clock.js';
 import type { CallTrace, SentRequest } from '../../step-bodies/step-body.js';

@@ -5,7 +5,7 @@
  * A node that dies loses its unsent spans. The node that takes over the instance records the steps that the instance still
  * contains again: they have the same ids, so a backend shows them once.
  */
-import type { EndedAttempt, EndedWait } from '../../engine/flow/session.js';
+import type { EndedAttempt, EndedWait } from '../../engine/session/session.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import { childIdOf } from '../../engine/model/child-id.js';
 import { isEnded, type Instance } from '../../engine/model/instance.js';

@@ -1,8 +1,8 @@
 /** Why an instance waited, in the words of `explain`, but without data such as event keys and error messages. */
 import type { Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
-import { explainPointer } from '../operations/explain/explain-pointer.js';
-import type { WaitReason } from '../operations/explain/explanation.js';
+import { explainPointer } from '../explain/explain-pointer.js';
+import type { WaitReason } from '../explain/explanation.js';
 
 /** @param now when the wait ended */
 export function waitReason(

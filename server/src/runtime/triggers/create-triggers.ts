@@ -1,12 +1,12 @@
 /** Connects the parts of triggers. */
 import type { NodeServicesOptions } from '../node-options.js';
-import { PublisherPermissions } from '../events/publisher-permissions.js';
+import { PublisherPermissions } from './publisher-permissions.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import type { InstanceStarter } from '../operations/instance-starter.js';
 import { EventTriggers } from './event-triggers.js';
 import { TriggerControl } from './trigger-control.js';
-import { TriggerRegistry } from './trigger-registry.js';
+import { TriggerRegistry } from '../trigger-records/trigger-registry.js';
 import { TriggerScan, type TriggerScanOptions } from './trigger-scan.js';
 import { TriggerStarter } from './trigger-starter.js';
 

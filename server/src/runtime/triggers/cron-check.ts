@@ -12,7 +12,14 @@ import type { TriggerRecord } from '../../store/records/triggers.js';
 import { StoreUnavailableError, type Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceControl } from '../operations/instance-control.js';
-import { dueAtOf, missedTimes, nextDue, passed, queued, type DueTime } from './due-times.js';
+import {
+  dueAtOf,
+  missedTimes,
+  nextDue,
+  passed,
+  queued,
+  type DueTime,
+} from '../trigger-records/due-times.js';
 import { firingOf, type TriggerStarter } from './trigger-starter.js';
 import {
   readTriggerState,
@@ -20,7 +27,7 @@ import {
   runIdOf,
   type LastFiring,
   type TriggerState,
-} from './trigger-state.js';
+} from '../trigger-records/trigger-state.js';
 
 /** Maximum number of starts of one trigger before others run. */
 const STARTS_MAX = 50;

@@ -10,8 +10,7 @@ import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { readJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
 import type { FoundEvent } from '../../store/records/events.js';
-import type { TracedEvent } from '../events/event-types.js';
-import type { PublisherPermissions } from '../events/publisher-permissions.js';
+import type { PublisherPermissions, TracedEvent } from './publisher-permissions.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -22,7 +21,7 @@ import {
   runIdOf,
   type LastFiring,
   type TriggerState,
-} from './trigger-state.js';
+} from '../trigger-records/trigger-state.js';
 import { traceHeadersOf } from '../../tracing/trace-context.js';
 
 const PAGE = 100;

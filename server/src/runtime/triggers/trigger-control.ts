@@ -13,10 +13,15 @@ import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { StartedInstance } from '../model/instance-types.js';
 import { OPEN_MAX } from './cron-check.js';
-import { dueAtOf } from './due-times.js';
-import { TRIGGERS_READ_MAX } from './trigger-registry.js';
+import { dueAtOf } from '../trigger-records/due-times.js';
+import { TRIGGERS_READ_MAX } from '../trigger-records/trigger-registry.js';
 import { firingOf, type TriggerStarter } from './trigger-starter.js';
-import { readTriggerState, recordOf, triggerId, type TriggerState } from './trigger-state.js';
+import {
+  readTriggerState,
+  recordOf,
+  triggerId,
+  type TriggerState,
+} from '../trigger-records/trigger-state.js';
 import { readSchedule } from './trigger-schedule.js';
 import type {
   BackfillRequest,

@@ -10,8 +10,8 @@ import type { Service } from '../../base/service.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 import { FAR_FUTURE_MS, StoreUnavailableError, type Store } from '../../store/store.js';
 import { CronCheck, type CronCheckOptions } from './cron-check.js';
-import type { TriggerRegistry } from './trigger-registry.js';
-import { isRegistration, readTriggerState } from './trigger-state.js';
+import type { TriggerRegistry } from '../trigger-records/trigger-registry.js';
+import { isRegistration, readTriggerState } from '../trigger-records/trigger-state.js';
 
 const PAGE = 500;
 const AT_ONCE = 100;

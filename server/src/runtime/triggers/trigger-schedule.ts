@@ -5,7 +5,7 @@ import { scheduleOf } from '../../schedules/trigger-times.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
-import { isRegistration, readTriggerState } from './trigger-state.js';
+import { isRegistration, readTriggerState } from '../trigger-records/trigger-state.js';
 import type { Schedule, ScheduledTrigger, ScheduleRequest } from './trigger-types.js';
 
 /** Maximum number of times listed per trigger. The cost of a request is bounded by this and the number of triggers. */

@@ -11,7 +11,7 @@ import { StoreUnavailableError } from '../../store/store.js';
 import type { InstanceView } from '../model/instance-types.js';
 import type { InstanceStarter } from '../operations/instance-starter.js';
 import { triggerContext } from '../passes/evaluator.js';
-import type { LastFiring } from './trigger-state.js';
+import type { LastFiring } from '../trigger-records/trigger-state.js';
 import { traceHeadersOf, type TraceHeaders } from '../../tracing/trace-context.js';
 
 const REASON_LENGTH_MAX = 1000;

@@ -1,6 +1,6 @@
 /** The calls of clients on triggers, and their results. Times are milliseconds since 1970. */
 import type { AllowedNames } from '../../base/allowed-names.js';
-import type { LastFiring } from './trigger-state.js';
+import type { LastFiring } from '../trigger-records/trigger-state.js';
 
 export interface TriggerListItem {
   readonly name: string;

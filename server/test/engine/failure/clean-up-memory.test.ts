@@ -1,16 +1,16 @@
 /** What an instance remembers for a clean-up, and how it counts the progress of one. */
 import { describe, expect, it } from 'vitest';
 import { beginCleanUp } from '../../../src/engine/failure/clean-up.js';
-import { compensatedCount } from '../../../src/engine/failure/clean-up-plan.js';
+import { compensatedCount } from '../../../src/engine/session/clean-up-plan.js';
 import {
   COMPLETED_ITEMS_LENGTH_MAX,
   COMPLETED_STEPS_MAX,
   noteCompleted,
 } from '../../../src/engine/failure/completed-steps.js';
 import type { Json } from '../../../src/engine/values/json.js';
-import { completeIfDone } from '../../../src/engine/flow/end-path.js';
+import { completeIfDone } from '../../../src/engine/session/end-path.js';
 import { startSession } from '../../../src/engine/flow/lifecycle.js';
-import type { Session } from '../../../src/engine/flow/session.js';
+import type { Session } from '../../../src/engine/session/session.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { define } from '../support/define.js';
 import { START_MS } from '../support/engine-driver.js';

@@ -1,13 +1,12 @@
 /** Suspend, resume and terminate in every kind of wait; the history; the end of a run. */
 import { describe, expect, it } from 'vitest';
-import { failStep } from '../../../src/engine/failure/fail-step.js';
 import {
   applyStatus,
   haltInstance,
   startSession,
   restoreSession,
 } from '../../../src/engine/flow/lifecycle.js';
-import { enterStep, leaveStep, nextWork } from '../../../src/engine/flow/step-work.js';
+import { enterStep, leaveStep, failWork, nextWork } from '../../../src/engine/flow/step-work.js';
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { define, inOrder, type StepSource } from '../support/define.js';
 import { EngineDriver, START_MS } from '../support/engine-driver.js';
@@ -278,7 +277,7 @@ describe('an instance', () => {
         { id: 'w', data: {}, reference: null, parent },
         START_MS,
       );
-      failStep(run, nextWork(run)!.pointer, { type: 'Test', message: 'it failed' });
+      failWork(run, nextWork(run)!, { type: 'Test', message: 'it failed' });
       expect(run.instance.status).toBe('Terminated');
       applyStatus(run, status, START_MS + 5);
       expect(run.instance.status).toBe('Terminated');

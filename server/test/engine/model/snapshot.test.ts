@@ -1,7 +1,7 @@
 /** An instance as text: nothing is lost, and invalid text is rejected. */
 import { describe, expect, it } from 'vitest';
 import { startSession } from '../../../src/engine/flow/lifecycle.js';
-import { createSession } from '../../../src/engine/flow/session.js';
+import { createSession } from '../../../src/engine/session/session.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { nextWork } from '../../../src/engine/flow/step-work.js';
 import { define } from '../support/define.js';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import { applyMessage, type ModifyMessage } from '../../../src/engine/flow/messages.js';
-import type { Session } from '../../../src/engine/flow/session.js';
+import type { Session } from '../../../src/engine/session/session.js';
 import { answerTo, forgetAnswers, keepAnswer } from '../../../src/engine/repair/answers.js';
 import { define } from '../support/define.js';
 import { waitFor } from '../support/steps.js';

@@ -2,7 +2,7 @@
 import { isEnded } from '../../../src/engine/model/instance.js';
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
-import type { Session } from '../../../src/engine/flow/session.js';
+import type { Session } from '../../../src/engine/session/session.js';
 
 export function broken(promise: string, about: unknown): never {
   throw new Error(`invariant violated: ${promise}: ${JSON.stringify(about)}`);

@@ -7,7 +7,7 @@
  *   - keeps account of what was asked for outside, which must be exactly what is waited for (E7),
  *   - writes the instance to text and, in reload mode, goes on with what it reads back: nothing may depend on memory.
  */
-import { cancelStep, takeCancelChecks } from '../../../src/engine/failure/cancel.js';
+import { cancelStep, takeCancelChecks } from '../../../src/engine/flow/cancel-conditions.js';
 import type { WorkflowDefinition } from '../../../src/engine/model/definition.js';
 import { type Failure } from '../../../src/engine/failure/fail-step.js';
 import { isEnded, type InstanceStatus, type Instance } from '../../../src/engine/model/instance.js';
@@ -22,7 +22,7 @@ import {
   type Message,
 } from '../../../src/engine/flow/messages.js';
 import { executionKey, type Pointer } from '../../../src/engine/model/pointer.js';
-import { type ActivityOffer, type Session } from '../../../src/engine/flow/session.js';
+import { type ActivityOffer, type Session } from '../../../src/engine/session/session.js';
 import type { Modification, ModificationResult } from '../../../src/engine/model/modification.js';
 import { modifyInstance } from '../../../src/engine/repair/modify.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
@@ -30,7 +30,7 @@ import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { broken, checkRun, CompensationCheck, RecordCheck } from './check-invariants.js';
 import { columnsOf } from './columns-of.js';
 import type { Effect } from './outside.js';
-import { applyWithdrawn, stepsToAskAbout } from '../../../src/engine/failure/withdrawn-items.js';
+import { applyWithdrawn, stepsToAskAbout } from '../../../src/engine/flow/withdrawn-items.js';
 import { isAwaited } from '../../../src/engine/failure/in-flight.js';
 import { isTrue, runStep } from './run-step.js';
 import { RunView } from './run-view.js';

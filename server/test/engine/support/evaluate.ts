@@ -9,7 +9,7 @@ import { planInputs, requestOf } from '../../../src/engine/model/expression-plan
 import type { Instance } from '../../../src/engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../../src/engine/values/json.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
-import { compensatingOf } from '../../../src/engine/flow/undone-by.js';
+import { compensatingOf } from '../../../src/engine/session/undone-by.js';
 import type { StepResult, StepWork } from '../../../src/engine/flow/step-work.js';
 
 /** An expression threw an error or returned undefined. */

@@ -5,8 +5,12 @@
 import type { EventPosition, Instance } from '../../../src/engine/model/instance.js';
 import type { EventMessage } from '../../../src/engine/flow/messages.js';
 import { executionKey, type Pointer } from '../../../src/engine/model/pointer.js';
-import { noChanges, type ActivityOffer, type Session } from '../../../src/engine/flow/session.js';
-import type { WithdrawnItem } from '../../../src/engine/failure/withdrawn-items.js';
+import {
+  noChanges,
+  type ActivityOffer,
+  type Session,
+} from '../../../src/engine/session/session.js';
+import type { WithdrawnItem } from '../../../src/engine/flow/withdrawn-items.js';
 import {
   comparePositions,
   eventKey,

@@ -1,7 +1,7 @@
 /** Random external events as data, so that several drivers can follow the same course. */
 import fc from 'fast-check';
 import { isEnded } from '../../../src/engine/model/instance.js';
-import type { ActivityOffer } from '../../../src/engine/flow/session.js';
+import type { ActivityOffer } from '../../../src/engine/session/session.js';
 import type { EventMessage } from '../../../src/engine/flow/messages.js';
 import { nextTimer } from '../../../src/engine/flow/timers.js';
 import type { EngineDriver } from './engine-driver.js';

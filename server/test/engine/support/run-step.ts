@@ -1,8 +1,8 @@
 /** Executes the next step of a run as a server does, with expressions in JavaScript. */
-import { failStep } from '../../../src/engine/failure/fail-step.js';
-import type { Session } from '../../../src/engine/flow/session.js';
+import type { Session } from '../../../src/engine/session/session.js';
 import {
   enterStep,
+  failWork,
   leaveCompensated,
   leaveStep,
   nextWork,
@@ -25,7 +25,7 @@ export function runStep(session: Session, world: World): boolean {
     apply(session, work, world);
   } catch (error) {
     if (!(error instanceof EvaluationError)) throw error;
-    failStep(session, work.pointer, { type: 'EvaluationError', message: error.message });
+    failWork(session, work, { type: 'EvaluationError', message: error.message });
   }
   return true;
 }

@@ -1,6 +1,6 @@
 /** What a test sees of a run: its steps, its open pointers, and what it has asked for outside. */
 import { expect } from 'vitest';
-import type { ActivityOffer, Session } from '../../../src/engine/flow/session.js';
+import type { ActivityOffer, Session } from '../../../src/engine/session/session.js';
 import type { InstanceStatus, Instance } from '../../../src/engine/model/instance.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
 import type { StepRecord } from '../../../src/engine/model/step-record.js';

@@ -6,7 +6,7 @@ import type { PullRequest } from '../../../src/runtime/activities/activity-types
 import { Secrets } from '../../../src/runtime/secrets/secrets.js';
 import { NO_SECRETS } from '../../../src/secrets/secret-source.js';
 import { WorkClaims } from '../../../src/runtime/activities/work-claims.js';
-import { writeWork } from '../../../src/runtime/instances/message-codec.js';
+import { writeWork } from '../../../src/runtime/instance-state/message-codec.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { observeStore } from '../../../src/store/observed-store.js';
 import type { NewActivityRecord } from '../../../src/store/records/activities.js';

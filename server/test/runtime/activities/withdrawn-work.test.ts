@@ -5,7 +5,7 @@ import { readToken, systemIds } from '../../../src/base/ids.js';
 import { resentMessage } from '../../../src/runtime/activities/activity-results.js';
 import type { WorkItem } from '../../../src/runtime/activities/activity-types.js';
 import { WorkClaims } from '../../../src/runtime/activities/work-claims.js';
-import { writeWork } from '../../../src/runtime/instances/message-codec.js';
+import { writeWork } from '../../../src/runtime/instance-state/message-codec.js';
 import { Secrets } from '../../../src/runtime/secrets/secrets.js';
 import { NO_SECRETS } from '../../../src/secrets/secret-source.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';

@@ -5,7 +5,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { LogFields, Logger } from '../../../src/base/logger.js';
 import type { Clock } from '../../../src/base/clock.js';
-import { writeWork } from '../../../src/runtime/instances/message-codec.js';
+import { writeWork } from '../../../src/runtime/instance-state/message-codec.js';
 import { Secrets } from '../../../src/runtime/secrets/secrets.js';
 import { NO_SECRETS } from '../../../src/secrets/secret-source.js';
 import type { WorkItem } from '../../../src/runtime/activities/activity-types.js';

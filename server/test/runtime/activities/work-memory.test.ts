@@ -10,7 +10,7 @@ import { systemIds } from '../../../src/base/ids.js';
 import { createLogger } from '../../../src/base/logger.js';
 import { ActivityBroker } from '../../../src/runtime/activities/activity-broker.js';
 import { WorkClaims } from '../../../src/runtime/activities/work-claims.js';
-import { writeWork } from '../../../src/runtime/instances/message-codec.js';
+import { writeWork } from '../../../src/runtime/instance-state/message-codec.js';
 import { Secrets } from '../../../src/runtime/secrets/secrets.js';
 import { NO_SECRETS } from '../../../src/secrets/secret-source.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';

@@ -12,7 +12,7 @@ import { createLogger } from '../../../src/base/logger.js';
 import { ARCHIVE_FILES, type ArchiveFiles } from '../../../src/runtime/archive/archive-files.js';
 import { RunArchive } from '../../../src/runtime/archive/run-archive.js';
 import type { InstanceExport } from '../../../src/runtime/operations/instance-exports.js';
-import { Housekeeping } from '../../../src/runtime/recovery/housekeeping.js';
+import { Housekeeping } from '../../../src/runtime/housekeeping/housekeeping.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Store } from '../../../src/store/store.js';
 import { instanceOf, NO_SIDE } from '../../store/records.js';

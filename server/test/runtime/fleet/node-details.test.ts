@@ -10,7 +10,7 @@ import {
   type NodeDetails,
 } from '../../../src/runtime/fleet/node-details.js';
 import { pollingOf } from '../../../src/runtime/fleet/node-views.js';
-import { PollCounts } from '../../../src/runtime/activities/poll-counts.js';
+import { PollCounts } from '../../../src/runtime/workers/poll-counts.js';
 import type { NodeRecord } from '../../../src/store/records/nodes.js';
 
 const DETAILS: NodeDetails = {

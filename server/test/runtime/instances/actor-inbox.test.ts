@@ -10,7 +10,7 @@ import {
   inboxMessage,
   messagesCost,
   REFERRED_BYTES_MAX,
-} from '../../../src/runtime/instances/message-codec.js';
+} from '../../../src/runtime/instance-state/message-codec.js';
 import { OVERFLOW_MESSAGE, type InboxMessage } from '../../../src/store/records/messages.js';
 
 const RETRY = inboxMessage('retry/1', { kind: 'retry-now' });

@@ -8,8 +8,8 @@ import { startSession, restoreSession } from '../../../src/engine/flow/lifecycle
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import type { ActorEnvironment } from '../../../src/runtime/instances/actor-environment.js';
 import { InstanceActor } from '../../../src/runtime/instances/instance-actor.js';
-import { eventMessage } from '../../../src/runtime/instances/message-codec.js';
-import { newRecord } from '../../../src/runtime/instances/new-instance.js';
+import { eventMessage } from '../../../src/runtime/instance-state/message-codec.js';
+import { newRecord } from '../../../src/runtime/instance-state/new-instance.js';
 import { StoreRetry } from '../../../src/runtime/instances/store-retry.js';
 import { Evaluator } from '../../../src/runtime/passes/evaluator.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';

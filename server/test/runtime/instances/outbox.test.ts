@@ -8,7 +8,7 @@ import {
   inboxMessage,
   readMessage,
   type ChildReference,
-} from '../../../src/runtime/instances/message-codec.js';
+} from '../../../src/runtime/instance-state/message-codec.js';
 import { Outbox } from '../../../src/runtime/instances/outbox.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { define } from '../../engine/support/define.js';

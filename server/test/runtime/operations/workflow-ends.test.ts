@@ -4,9 +4,9 @@
  */
 import { expect, it } from 'vitest';
 import { EndWaiters } from '../../../src/runtime/instances/end-waiters.js';
-import { viewNew } from '../../../src/runtime/operations/instance-views.js';
+import { viewNew } from '../../../src/runtime/instance-state/instance-views.js';
 import { InstanceEnds } from '../../../src/runtime/operations/instance-ends.js';
-import { RequestGate } from '../../../src/runtime/request-gate.js';
+import { RequestGate } from '../../../src/runtime/operations/request-gate.js';
 import { define } from '../../engine/support/define.js';
 import { ManualClock } from '../support/manual-clock.js';
 

@@ -7,7 +7,7 @@ import { AppError } from '../../../src/base/errors.js';
 import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import { RunHistory } from '../../../src/runtime/fleet/run-history.js';
 import { RuntimeMetrics } from '../../../src/runtime/fleet/runtime-metrics.js';
-import { newRecord } from '../../../src/runtime/instances/new-instance.js';
+import { newRecord } from '../../../src/runtime/instance-state/new-instance.js';
 import { StoreRetry } from '../../../src/runtime/instances/store-retry.js';
 import {
   InstanceStarter,

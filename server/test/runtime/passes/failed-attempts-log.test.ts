@@ -1,7 +1,7 @@
 /** The log of failed attempts: a line for each, but at most one a minute for the same step of the same instance. */
 import { describe, expect, it } from 'vitest';
 import type { ParentLink, Instance } from '../../../src/engine/model/instance.js';
-import type { FailedAttempt, NextAction } from '../../../src/engine/flow/session.js';
+import type { FailedAttempt, NextAction } from '../../../src/engine/session/session.js';
 import { FailedAttemptsLog } from '../../../src/runtime/passes/failed-attempts-log.js';
 import { createLogRecorder } from '../../step-bodies/support/log-recorder.js';
 import { ManualClock } from '../support/manual-clock.js';

@@ -10,12 +10,18 @@ import { applyEffect, applyMessage } from '../../../src/engine/flow/messages.js'
 import { isEnded } from '../../../src/engine/model/instance.js';
 import { startSession, restoreSession } from '../../../src/engine/flow/lifecycle.js';
 import { executionKey } from '../../../src/engine/model/pointer.js';
-import { canContinue, noChanges, stepOf, type Session } from '../../../src/engine/flow/session.js';
+import {
+  canContinue,
+  noChanges,
+  stepOf,
+  type Session,
+} from '../../../src/engine/session/session.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { Evaluator } from '../../../src/runtime/passes/evaluator.js';
 import { PendingEvaluation } from '../../../src/runtime/passes/pending-evaluation.js';
-import { runPass, type PassEnvironment } from '../../../src/runtime/passes/pass.js';
+import { runPass } from '../../../src/runtime/passes/pass.js';
+import type { PassEnvironment } from '../../../src/runtime/passes/pass-environment.js';
 import type { EvaluationResult } from '../../../src/scripts/script-runtime.js';
 import { Choices } from '../../engine/support/choices.js';
 import { define } from '../../engine/support/define.js';
@@ -73,7 +79,6 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
     limits: {
       stepsWithoutWaitMax: 100_000,
       openStepsMax: 100_000,
-      instanceLengthMax: 1e9,
     },
     logger: {
       trace: () => undefined,

@@ -6,14 +6,14 @@ import { AppError } from '../../../src/base/errors.js';
 import type { Store } from '../../../src/store/store.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { CronCheck, type CronCheckOptions } from '../../../src/runtime/triggers/cron-check.js';
-import { dueAtOf } from '../../../src/runtime/triggers/due-times.js';
+import { dueAtOf } from '../../../src/runtime/trigger-records/due-times.js';
 import {
   newState,
   readTriggerState,
   recordOf,
   triggerId,
   type TriggerState,
-} from '../../../src/runtime/triggers/trigger-state.js';
+} from '../../../src/runtime/trigger-records/trigger-state.js';
 
 const START = Date.parse('2026-05-01T00:00:00Z');
 const MINUTE = 60_000;

@@ -7,9 +7,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
 import type { WorkflowDefinition } from '../../../src/engine/model/definition.js';
 import type { CronSource, TriggerDefinition } from '../../../src/engine/model/trigger.js';
-import { dueAtOf } from '../../../src/runtime/triggers/due-times.js';
+import { dueAtOf } from '../../../src/runtime/trigger-records/due-times.js';
 import { TriggerScan } from '../../../src/runtime/triggers/trigger-scan.js';
-import { newState, recordOf, triggerId } from '../../../src/runtime/triggers/trigger-state.js';
+import {
+  newState,
+  recordOf,
+  triggerId,
+} from '../../../src/runtime/trigger-records/trigger-state.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { observeStore } from '../../../src/store/observed-store.js';
 import { eventually } from '../../../../sdk/test/support/eventually.js';

@@ -1,6 +1,6 @@
 /** Converts actions on runs between host and wire. */
 import { AppError } from '../../../base/errors.js';
-import type { UndoPreview } from '../../../engine/failure/preview-clean-up.js';
+import type { UndoPreview } from '../../../engine/flow/preview-clean-up.js';
 import type { ControlOutcome, InstanceAction } from '../../../runtime/model/control-types.js';
 import type { AuditEntry } from '../../../store/records/control.js';
 import type * as wire from '../models/control.js';

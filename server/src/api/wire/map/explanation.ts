@@ -1,5 +1,5 @@
 /** Converts explanations between host and wire. */
-import type * as host from '../../../runtime/operations/explain/explanation.js';
+import type * as host from '../../../runtime/explain/explanation.js';
 import type * as wire from '../models/explanation.js';
 import { toWorkflowAction } from './control.js';
 import { toWireTime, toWireTimeOrNull } from './time.js';

@@ -1,6 +1,6 @@
 /** Converts workers between host and wire. */
 import type * as host from '../../../runtime/activities/activity-types.js';
-import type { WorkerIdentity } from '../../../runtime/activities/worker-registry.js';
+import type { WorkerIdentity } from '../../../runtime/workers/worker-registry.js';
 import type * as wire from '../models/worker.js';
 import { checkedName } from './name.js';
 import { toWireTime, toWireTimeOrNull } from './time.js';

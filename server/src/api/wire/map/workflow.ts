@@ -4,7 +4,7 @@ import type { Tags } from '../../../engine/values/tags.js';
 import { DURATION_FORMS, parseDurationMs } from '../../../engine/values/durations.js';
 import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
-import { FAILURE_KEY } from '../../../runtime/instances/instance-failure.js';
+import { FAILURE_KEY } from '../../../runtime/instance-state/instance-failure.js';
 import { parseConditions } from '../../../runtime/model/parse-condition.js';
 import type { IdempotencyKey } from '../../../runtime/model/idempotency-key.js';
 import type * as host from '../../../runtime/model/instance-types.js';

@@ -3,10 +3,10 @@ import type { Instance } from '../../../engine/model/instance.js';
 import type { InstanceRecord } from '../../../store/records/instances.js';
 import type { Store } from '../../../store/store.js';
 import { commitOf } from '../../instances/instance-commit.js';
-import { IndexTracker } from '../../instances/index-tracker.js';
-import { writeStored } from '../../instances/long-states.js';
-import { UnsavedChanges } from '../../instances/unsaved-changes.js';
-import { wakeTimeOf } from '../../instances/wake-time.js';
+import { IndexTracker } from '../../instance-state/index-tracker.js';
+import { writeStored } from '../../instance-state/long-states.js';
+import { UnsavedChanges } from '../../instance-state/unsaved-changes.js';
+import { wakeTimeOf } from '../../instance-state/wake-time.js';
 import type { PlanOptions, RepairPlan } from './repair-plan.js';
 
 /** True if runs that wait for the end of this one have yet to be notified. */

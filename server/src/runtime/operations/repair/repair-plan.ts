@@ -14,7 +14,7 @@ import type {
   RepeatedStep,
 } from '../../../engine/model/modification.js';
 import { externalCallsFrom } from '../../../engine/repair/repeated-steps.js';
-import type { Session } from '../../../engine/flow/session.js';
+import type { Session } from '../../../engine/session/session.js';
 import { AppError } from '../../../base/errors.js';
 import type { InputSchemas } from '../../../schemas/input-schemas.js';
 import type { InstanceRecord } from '../../../store/records/instances.js';

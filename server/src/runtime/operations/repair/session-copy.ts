@@ -5,7 +5,7 @@
 import { applyMessage, type Message } from '../../../engine/flow/messages.js';
 import { restoreSession } from '../../../engine/flow/lifecycle.js';
 import { forgetAnswers } from '../../../engine/repair/answers.js';
-import type { Session } from '../../../engine/flow/session.js';
+import type { Session } from '../../../engine/session/session.js';
 import type { InstanceRecord } from '../../../store/records/instances.js';
 import type { ActorEnvironment } from '../../instances/actor-environment.js';
 import {
@@ -13,8 +13,8 @@ import {
   readArrived,
   referredCost,
   REFERRED_BYTES_MAX,
-} from '../../instances/message-codec.js';
-import { loadInstance } from '../instance-views.js';
+} from '../../instance-state/message-codec.js';
+import { loadInstance } from '../../instance-state/instance-views.js';
 
 export type CopyEnvironment = Pick<
   ActorEnvironment,

@@ -1,6 +1,6 @@
 /** Updates the durations in an explanation as time passes, because the server wrote them at a certain moment. */
 import type { Explanation, WaitReason } from '@stepwright/sdk';
-import { plainDuration } from '../../../../src/runtime/operations/explain/plain-duration.js';
+import { plainDuration } from '../../../../src/runtime/explain/plain-duration.js';
 import { exactTime } from '../../components/zone-choice.js';
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;

@@ -1,0 +1,160 @@
+/**
+ * The changes that a session has requested and no commit has saved yet.
+ *
+ * They outlive a commit that is lost to a message: the next commit contains all of them again. Every change is idempotent by
+ * id, so saving it twice is harmless.
+ */
+import { writeJson } from '../../engine/values/exact-json.js';
+import { noChanges, type Changes, type Session } from '../../engine/session/session.js';
+import type { StepRecord } from '../../engine/model/step-record.js';
+import type { ActivityClaim, NewActivityRecord } from '../../store/records/activities.js';
+import type { HistoryRecord, SideRecords } from '../../store/records/instances.js';
+import type { SubscriptionRecord } from '../../store/records/events.js';
+import { nameKeyOf } from '../../base/ids.js';
+import { writeWork } from './message-codec.js';
+
+/** Records beyond this number move from the state to the history, so that the state doesn't grow in a loop. */
+const RECENT_RECORDS_MAX = 64;
+
+/**
+ * Workers that are waiting on this node. A new activity can be assigned to one directly, which saves a write and a search.
+ */
+export interface WorkerReservations {
+  /** @param length length of its parameters, in characters */
+  reserve(name: string, activityId: string, length: number): ActivityClaim | null;
+  /** Called if the activity won't be offered: its worker continues to wait. */
+  release(activityId: string): void;
+}
+
+export function noSideRecords(): SideRecords {
+  return { history: [], subscriptions: [], activities: [] };
+}
+
+export class UnsavedChanges {
+  #history: HistoryRecord[] = [];
+  #subscriptions = new Map<string, SubscriptionRecord>();
+  #activities = new Map<string, NewActivityRecord>();
+  #removedSubscriptions: string[] = [];
+  #removedActivities: string[] = [];
+  #settledActivities: string[] = [];
+  #repairs: Changes['repairs'] = [];
+  #logLines: Changes['logLines'] = [];
+  #failedAttempts: Changes['failedAttempts'] = [];
+  #endedAttempts: Changes['endedAttempts'] = [];
+  #endedWaits: Changes['endedWaits'] = [];
+
+  /** True if the commit found no stored event for the instance's waits. */
+  noEvents = false;
+  /** True once a commit contained these changes: the store may have parts of them although the commit was lost. */
+  #attempted = false;
+
+  /** Collects the session's changes and clears them there. */
+  collect(session: Session, workers: WorkerReservations): void {
+    const { changes, instance } = session;
+    session.changes = {
+      ...noChanges(),
+      effects: changes.effects,
+      abortedEffects: changes.abortedEffects,
+    };
+    for (const { id, name, key, effectiveAt } of changes.subscriptions) {
+      const nameKey = nameKeyOf(name, key);
+      this.#subscriptions.set(id, { id, instanceId: instance.id, nameKey, effectiveAt });
+    }
+    for (const id of changes.removedSubscriptions) {
+      const wasUnsaved = this.#subscriptions.delete(id);
+      if (!wasUnsaved || this.#attempted) this.#removedSubscriptions.push(id);
+    }
+    this.#offer(session, changes.activities, workers);
+    for (const id of changes.removedActivities) {
+      workers.release(id);
+      const wasUnsaved = this.#activities.delete(id);
+      if (!wasUnsaved || this.#attempted) this.#removedActivities.push(id);
+    }
+    this.#settledActivities.push(...changes.settledActivities);
+    this.#repairs.push(...changes.repairs);
+    this.#logLines.push(...changes.logLines);
+    this.#failedAttempts.push(...changes.failedAttempts);
+    this.#endedAttempts.push(...changes.endedAttempts);
+    this.#endedWaits.push(...changes.endedWaits);
+    if (instance.recent.length > RECENT_RECORDS_MAX) this.#spill(session, instance.recent);
+  }
+
+  markAttempted(): void {
+    this.#attempted = true;
+  }
+
+  get activityIds(): readonly string[] {
+    return [...this.#activities.keys()];
+  }
+
+  get side(): SideRecords {
+    return {
+      history: this.#history,
+      subscriptions: [...this.#subscriptions.values()],
+      activities: [...this.#activities.values()],
+    };
+  }
+
+  get removals(): {
+    readonly removeSubscriptions: readonly string[];
+    readonly removeActivities: readonly string[];
+    readonly settleActivities: readonly string[];
+  } {
+    return {
+      removeSubscriptions: this.#removedSubscriptions,
+      removeActivities: this.#removedActivities,
+      settleActivities: this.#settledActivities,
+    };
+  }
+
+  /** The modifications that were applied. */
+  get repairs(): Changes['repairs'] {
+    return this.#repairs;
+  }
+
+  get failedAttempts(): Changes['failedAttempts'] {
+    return this.#failedAttempts;
+  }
+
+  get endedAttempts(): Changes['endedAttempts'] {
+    return this.#endedAttempts;
+  }
+
+  get endedWaits(): Changes['endedWaits'] {
+    return this.#endedWaits;
+  }
+
+  get logLines(): Changes['logLines'] {
+    return this.#logLines;
+  }
+
+  #offer(session: Session, offers: Changes['activities'], workers: WorkerReservations): void {
+    const { id: instanceId, trace } = session.instance;
+    const traced = trace === undefined ? {} : { trace };
+    for (const { id, name, ...work } of offers) {
+      const parameters = writeWork({ ...work, ...traced });
+      const claim = workers.reserve(name, id, parameters.length);
+      this.#activities.set(id, {
+        id,
+        instanceId,
+        name,
+        parameters,
+        createdAt: session.now,
+        ...(claim === null ? {} : { claim }),
+      });
+    }
+  }
+
+  #spill(session: Session, records: readonly StepRecord[]): void {
+    const { instance } = session;
+    for (const [offset, record] of records.entries()) {
+      this.#history.push({
+        instanceId: instance.id,
+        sequence: instance.spilled + offset,
+        body: writeJson(record),
+      });
+    }
+    instance.spilled += records.length;
+    instance.recent = [];
+  }
+}
