@@ -83,9 +83,20 @@ function databaseOf(dbhost: string): Record<string, string> {
   return { dbhost: address.href };
 }
 
+const OPERATION_SERIES =
+  /^stepwright_store_operations_total\{[^}]*operation="(\w+)"[^}]*\} (\d+)/gm;
+
+/** How often the server has called each operation of its store so far. */
+export async function operationCounts(client: HttpClient): Promise<ReadonlyMap<string, number>> {
+  const { json } = await client.call('GET', '/metrics');
+  const counts = new Map<string, number>();
+  for (const [, name = '', count] of String(json).matchAll(OPERATION_SERIES)) {
+    counts.set(name, (counts.get(name) ?? 0) + Number(count));
+  }
+  return counts;
+}
+
 /** All operations that the server has sent to its store so far. */
 export async function storeOperations(client: HttpClient): Promise<number> {
-  const { json } = await client.call('GET', '/metrics');
-  const counts = String(json).matchAll(/^stepwright_store_operations_total\{[^}]*\} (\d+)/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  return [...(await operationCounts(client)).values()].reduce((sum, count) => sum + count, 0);
 }

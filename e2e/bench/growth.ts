@@ -14,6 +14,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { SpawnedServer } from '../../server/test/support/spawned-server.ts';
+import { operationCounts } from './bench-server.ts';
 import { openGrowthDatabase } from './growth-database.ts';
 import { HttpClient } from './http-client.ts';
 import { throughputOf } from './measure.ts';
@@ -28,8 +29,6 @@ const WARM_UP_RUNS = 500;
 /** By then, the nodes know each other. */
 const INTRODUCTION_MS = 18_000;
 const IDLE_SECONDS = 20;
-const OPERATION_SERIES =
-  /^stepwright_store_operations_total\{[^}]*operation="(\w+)"[^}]*\} (\d+)/gm;
 /** Operations of fewer calls for each run aren't listed. */
 const SHOWN_MIN = 0.02;
 
@@ -98,10 +97,12 @@ async function measureKinds(
     return client;
   };
   await defineRuns(pick());
-  const beforeIdle = await operationsOf(clients);
-  const idle = await spentBy(servers, () => setTimeout(IDLE_SECONDS * 1000));
-  record('idle, a second', size, divided(idle, IDLE_SECONDS));
-  if (values.operations) printOperations(beforeIdle, await operationsOf(clients), IDLE_SECONDS);
+  const measure = async (what: string, by: number, work: () => Promise<unknown>): Promise<void> => {
+    const before = values.operations ? await operationsOf(clients) : null;
+    record(what, size, divided(await spentBy(servers, work), by));
+    if (before !== null) printOperations(before, await operationsOf(clients), by);
+  };
+  await measure('idle, a second', IDLE_SECONDS, () => setTimeout(IDLE_SECONDS * 1000));
   const load = newLoad();
   const workers = Array.from({ length: WORKERS * size }, () => workUntilOver(pick, load));
   for (const kind of KINDS) {
@@ -112,10 +113,7 @@ async function measureKinds(
     };
     await throughputOf(WARM_UP_RUNS * size, IN_PROGRESS * size, run);
     const runs = runsOfNode * size;
-    const before = await operationsOf(clients);
-    const spent = await spentBy(servers, () => throughputOf(runs, IN_PROGRESS * size, run));
-    record(kind, size, divided(spent, runs));
-    if (values.operations) printOperations(before, await operationsOf(clients), runs);
+    await measure(kind, runs, () => throughputOf(runs, IN_PROGRESS * size, run));
   }
   load.isOver = true;
   await Promise.all(workers);
@@ -147,16 +145,15 @@ async function spentSoFar(servers: readonly SpawnedServer[]): Promise<Spent> {
   };
 }
 
-/** How often the nodes have called each operation of the store so far. */
+/** How often the nodes have called each operation of the store so far, together. */
 async function operationsOf(clients: readonly HttpClient[]): Promise<ReadonlyMap<string, number>> {
-  const counts = new Map<string, number>();
+  const sums = new Map<string, number>();
   for (const client of clients) {
-    const { json } = await client.call('GET', '/metrics');
-    for (const [, name = '', count] of String(json).matchAll(OPERATION_SERIES)) {
-      counts.set(name, (counts.get(name) ?? 0) + Number(count));
+    for (const [name, count] of await operationCounts(client)) {
+      sums.set(name, (sums.get(name) ?? 0) + count);
     }
   }
-  return counts;
+  return sums;
 }
 
 function printOperations(
