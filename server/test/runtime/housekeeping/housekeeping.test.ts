@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
-import { Housekeeping } from '../../../src/runtime/housekeeping/housekeeping.js';
+import {
+  Housekeeping,
+  type HousekeepingOptions,
+} from '../../../src/runtime/housekeeping/housekeeping.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import { instanceOf, NO_SIDE } from '../../store/records.js';
@@ -38,7 +41,7 @@ it('removes histories of any length in one round, at most 10,000 records at a ti
     (await store.readHistory('longer', 0, LONG)).length;
   let before = await left();
   const removed = { count: 0 };
-  const housekeeping = new Housekeeping({
+  const housekeeping = createHousekeeping({
     store: {
       ...store,
       purge: async (request) => {
@@ -49,18 +52,8 @@ it('removes histories of any length in one round, at most 10,000 records at a ti
         return result;
       },
     },
-    clock: new ManualClock(),
-    logger: createLogger({ level: 'fatal' }),
     metrics: { instancesRemoved: (_, count) => (removed.count += count) },
-    archive: null,
-    isChosen: () => true,
     isArchivedElsewhere: () => false,
-    publisher: null as never,
-    results: null as never,
-    instanceRetentionMs: -10,
-    eventRetentionMs: 1e9,
-    repairIntervalMs: 1e9,
-    purgeIntervalMs: 1e9,
   });
   await housekeeping.purge();
 
@@ -74,20 +67,10 @@ it('leaves runs to the node that archives them, if this one does not archive', a
   const record = instanceOf('ended', { status: 'Complete', endTime: 1 });
   await store.insertInstance({ record, side: NO_SIDE });
   let isArchivedElsewhere = true;
-  const housekeeping = new Housekeeping({
+  const housekeeping = createHousekeeping({
     store,
-    clock: new ManualClock(),
-    logger: createLogger({ level: 'fatal' }),
     metrics: { instancesRemoved: () => undefined },
-    archive: null,
-    isChosen: () => true,
     isArchivedElsewhere: () => isArchivedElsewhere,
-    publisher: null as never,
-    results: null as never,
-    instanceRetentionMs: -10,
-    eventRetentionMs: 1e9,
-    repairIntervalMs: 1e9,
-    purgeIntervalMs: 1e9,
   });
   await housekeeping.purge();
   expect(await store.getInstance('ended')).not.toBeNull();
@@ -95,3 +78,22 @@ it('leaves runs to the node that archives them, if this one does not archive', a
   await housekeeping.purge();
   expect(await store.getInstance('ended')).toBeNull();
 });
+
+/** One that only purges, and keeps no ended run. */
+function createHousekeeping(
+  options: Pick<HousekeepingOptions, 'store' | 'metrics' | 'isArchivedElsewhere'>,
+): Housekeeping {
+  return new Housekeeping({
+    ...options,
+    clock: new ManualClock(),
+    logger: createLogger({ level: 'fatal' }),
+    archive: null,
+    isChosen: () => true,
+    publisher: null as never,
+    results: null as never,
+    instanceRetentionMs: -10,
+    eventRetentionMs: 1e9,
+    repairIntervalMs: 1e9,
+    purgeIntervalMs: 1e9,
+  });
+}
