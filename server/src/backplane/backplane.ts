@@ -1,6 +1,6 @@
 /**
  * Hints between nodes that something has changed. Correctness does not depend on them: a scan of the store makes up for
- * a lost hint within a second or two.
+ * a lost hint within seconds.
  */
 import type { InstanceOutcome, InstanceStatus } from '../engine/model/instance.js';
 import type { Service } from '../base/service.js';

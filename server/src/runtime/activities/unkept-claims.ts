@@ -26,8 +26,7 @@ export class UnkeptClaims {
   /** By token hash, the oldest first. */
   readonly #claims = new Map<string, { readonly claim: HeldClaim; readonly since: number }>();
   #cancelTimer: (() => void) | null = null;
-  #isKeeping = false;
-  #keeping: Promise<void> = Promise.resolve();
+  #keeping: Promise<void> | null = null;
   #stopping = false;
 
   constructor(options: UnkeptClaimsOptions) {
@@ -58,15 +57,14 @@ export class UnkeptClaims {
 
   #setTimer(): void {
     const [oldest] = this.#claims.values();
-    if (oldest === undefined || this.#cancelTimer !== null || this.#isKeeping) return;
+    if (oldest === undefined || this.#cancelTimer !== null || this.#keeping !== null) return;
     if (this.#stopping) return;
     const { clock } = this.#options;
     const dueAt = Math.max(oldest.since + KEEP_AFTER_MS, clock.now());
     this.#cancelTimer = clock.at(dueAt, () => {
       this.#cancelTimer = null;
-      this.#isKeeping = true;
       this.#keeping = this.#keep(clock.now() - KEPT_TOGETHER_MS).finally(() => {
-        this.#isKeeping = false;
+        this.#keeping = null;
         this.#setTimer();
       });
     });

@@ -18,7 +18,7 @@ import type { NodeRegistry } from '../fleet/node-registry.js';
 import type { Quarantine } from './quarantine.js';
 import type { InstanceActor } from './instance-actor.js';
 import type { InstanceLoader } from './instance-loader.js';
-import type { InstanceLoads } from './instance-loads.js';
+import { claimOnce, type InstanceLoads } from './instance-loads.js';
 import type { ResidentSet } from './resident-set.js';
 import type { UncertainWrites } from './uncertain-writes.js';
 
@@ -115,13 +115,11 @@ export class ChangeDispatch {
   #take(id: string, epoch: number): void {
     const { loader, loads, quarantine } = this.#options;
     quarantine.forget(id);
-    let isFirst = true;
-    void loads.bring(id, () => {
-      // A claim without a response may have been stored (rule S5): the instance must be read.
-      if (!isFirst) return loader.load(id);
-      isFirst = false;
-      return loader.take(id, epoch);
-    });
+    const take = claimOnce(
+      () => loader.take(id, epoch),
+      () => loader.load(id),
+    );
+    void loads.bring(id, take);
   }
 
   /** An instance that is not in memory here is checked by its owner, or by this node if it has none. */

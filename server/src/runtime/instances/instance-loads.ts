@@ -12,6 +12,16 @@ import { recordCost } from '../instance-state/message-codec.js';
 /** Returns an instance that must be activated, or null if there is nothing to do. */
 export type Load = () => Promise<InstanceRecord | null>;
 
+/** A claim without a response may have been stored (rule S5), so after the first attempt, the instance is read. */
+export function claimOnce(claim: Load, read: Load): Load {
+  let isFirst = true;
+  return () => {
+    if (!isFirst) return read();
+    isFirst = false;
+    return claim();
+  };
+}
+
 /** Background loads are loads of overdue instances and instances of dead nodes: no caller waits for them. */
 export type LoadPriority = 'foreground' | 'background';
 

@@ -19,6 +19,7 @@ import type { RunnerEnvironment } from './runner-environment.js';
 import { ALONE_MIN, CrashTrials, TRIAL_FROM, type CrashTrialsOptions } from './crash-trials.js';
 import { readFollowedUntil } from '../fleet/node-details.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
+import { claimOnce } from './instance-loads.js';
 import type { Quarantine } from './quarantine.js';
 
 const PAGE = 500;
@@ -111,13 +112,12 @@ export class TakeOver {
       this.trials.add(instance.id, suspected ? instance.epoch : null);
       return;
     }
-    let isFirst = true;
-    await bring(instance.id, async () => {
-      // A claim without a response may have been stored (rule S5): the instance must be read.
-      if (!isFirst) return load(instance.id);
-      isFirst = false;
-      return this.#claimNow(instance, { suspected, due });
-    });
+    const claim = (): Promise<InstanceRecord | null> =>
+      this.#claimNow(instance, { suspected, due });
+    await bring(
+      instance.id,
+      claimOnce(claim, () => load(instance.id)),
+    );
   }
 
   /** True if the record is the result of a claim by this node. */

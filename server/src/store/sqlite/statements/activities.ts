@@ -1,10 +1,11 @@
 /** Claimed activities: results, leases, takeovers, and completed items that their instances haven't settled. */
 import type { ActivityRecord } from '../../records/activities.js';
-import { activityOf, activityResultOf } from '../../sql/activities.js';
+import { ACTIVITY_OPERATIONS, activityOf, activityResultOf } from '../../sql/activities.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { FAR_FUTURE_MS } from '../../store.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
+import { runSteps } from '../shared-operations.js';
 import { readActivity } from './activity-rows.js';
 import { postMessage } from './messages.js';
 
@@ -50,12 +51,7 @@ export function completeActivity(
 
 export function keepClaims(database: Database, [claims]: OperationArguments<'keepClaims'>): void {
   for (const { activityId, tokenHash } of claims) {
-    database.run(
-      'UPDATE activities SET availableAt = ?, deferred = 0 WHERE id = ? AND tokenHash = ? AND done = 0',
-      FAR_FUTURE_MS,
-      encodeText(activityId),
-      encodeText(tokenHash),
-    );
+    runSteps(database, ACTIVITY_OPERATIONS.extendActivity([activityId, tokenHash, FAR_FUTURE_MS]));
   }
 }
 
