@@ -30,6 +30,23 @@ module.exports = {
       to: { circular: true },
     },
     {
+      name: 'runtime-folders-form-no-cycle',
+      comment:
+        'Instance-state is below instances, and these are below operations: move what two folders share down.',
+      severity: 'error',
+      scope: 'folder',
+      from: { path: '^src/runtime/' },
+      to: { circular: true },
+    },
+    {
+      name: 'runtime-root-is-the-top',
+      comment:
+        'The files beside the folders of the runtime connect them, so the folders import none of these files.',
+      severity: 'error',
+      from: { path: '^src/runtime/[^/]+/' },
+      to: { path: '^src/runtime/[^/]+\\.ts$' },
+    },
+    {
       name: 'runtime-model-is-the-bottom',
       comment: 'All folders of the runtime share its model, so the model imports none of them.',
       severity: 'error',

@@ -12,7 +12,7 @@ import type { Hint } from '../backplane/backplane.js';
 import type { Service } from '../base/service.js';
 import { SharedWork } from '../base/shared-work.js';
 import type { ChangeFeed } from './changes/change-feed.js';
-import { showStatisticsAge, showGauges } from './fleet/host-gauges.js';
+import { showStatisticsAge, showGauges } from './host-gauges.js';
 import { NOT_ATOMIC, ONE_NODE_ONLY } from './fleet/node-registry.js';
 import { EventTakers } from './events/event-takers.js';
 import { StatisticsCache } from './fleet/statistics-cache.js';

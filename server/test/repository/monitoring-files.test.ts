@@ -12,7 +12,7 @@ import { readTracingSettings } from '../../src/tracing/tracing-settings.js';
 
 const ROOT = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
-const SOURCES = ['runtime/fleet/runtime-metrics', 'runtime/fleet/host-gauges', 'compose-host']
+const SOURCES = ['runtime/fleet/runtime-metrics', 'runtime/host-gauges', 'compose-host']
   .map((name) => read(`server/src/${name}.ts`))
   .join('\n');
 /** Metrics whose names are literals in the sources, some of them registered only by a whole node. */

@@ -1,7 +1,7 @@
 /** Connects the parts of webhooks. */
-import type { NodeServicesOptions } from '../node-options.js';
-import { WebhookReceiver, type WebhookReceiverOptions } from './webhook-receiver.js';
-import { Webhooks } from './webhooks.js';
+import type { NodeServicesOptions } from './node-options.js';
+import { WebhookReceiver, type WebhookReceiverOptions } from './webhooks/webhook-receiver.js';
+import { Webhooks } from './webhooks/webhooks.js';
 
 export function createWebhooks(
   options: NodeServicesOptions,

@@ -1,8 +1,8 @@
 /** Connects the services of bulk jobs. */
-import type { ApiKeyVerifier } from '../access/api-key-verifier.js';
-import { BulkActions, type BulkActionsOptions } from './bulk-actions.js';
-import { BulkJobs, type BulkJobsOptions } from './bulk-jobs.js';
-import { BulkRunner, type BulkRunnerOptions } from './bulk-runner.js';
+import type { ApiKeyVerifier } from './access/api-key-verifier.js';
+import { BulkActions, type BulkActionsOptions } from './bulk/bulk-actions.js';
+import { BulkJobs, type BulkJobsOptions } from './bulk/bulk-jobs.js';
+import { BulkRunner, type BulkRunnerOptions } from './bulk/bulk-runner.js';
 
 type BulkOptions = Omit<BulkRunnerOptions, 'actions' | 'isBusy'> &
   Omit<BulkJobsOptions, 'runner' | 'nodeId' | 'keyStateOf'> &

@@ -1,10 +1,10 @@
 /** Connects the services of notifications. */
-import type { NodeServicesOptions } from '../node-options.js';
-import { ChangeAnnouncer } from './change-announcer.js';
-import { Deliverer } from './deliverer.js';
-import { DeliveryAttempts } from './delivery-attempts.js';
-import { NotificationList } from './notification-list.js';
-import { Notifications } from './notifications.js';
+import type { NodeServicesOptions } from './node-options.js';
+import { ChangeAnnouncer } from './notifications/change-announcer.js';
+import { Deliverer } from './notifications/deliverer.js';
+import { DeliveryAttempts } from './notifications/delivery-attempts.js';
+import { NotificationList } from './notifications/notification-list.js';
+import { Notifications } from './notifications/notifications.js';
 
 export interface NotificationServicesOptions extends NodeServicesOptions {
   readonly isShared: () => boolean;

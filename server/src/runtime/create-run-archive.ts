@@ -1,8 +1,8 @@
-import { ReadingGate } from '../memory/reading-gate.js';
-import type { NodeServicesOptions } from '../node-options.js';
-import { InstanceExports, type InstanceExportsOptions } from '../operations/instance-exports.js';
-import { ARCHIVE_FILES } from './archive-files.js';
-import { RunArchive } from './run-archive.js';
+import { ReadingGate } from './memory/reading-gate.js';
+import type { NodeServicesOptions } from './node-options.js';
+import { InstanceExports, type InstanceExportsOptions } from './operations/instance-exports.js';
+import { ARCHIVE_FILES } from './archive/archive-files.js';
+import { RunArchive } from './archive/run-archive.js';
 
 /** Null: nothing is archived. */
 export function createRunArchive(

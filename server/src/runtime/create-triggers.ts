@@ -1,14 +1,14 @@
 /** Connects the parts of triggers. */
-import type { NodeServicesOptions } from '../node-options.js';
-import { PublisherPermissions } from './publisher-permissions.js';
-import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
-import type { InstanceControl } from '../operations/instance-control.js';
-import type { InstanceStarter } from '../operations/instance-starter.js';
-import { EventTriggers } from './event-triggers.js';
-import { TriggerControl } from './trigger-control.js';
-import { TriggerRegistry } from '../trigger-records/trigger-registry.js';
-import { TriggerScan, type TriggerScanOptions } from './trigger-scan.js';
-import { TriggerStarter } from './trigger-starter.js';
+import type { NodeServicesOptions } from './node-options.js';
+import { PublisherPermissions } from './triggers/publisher-permissions.js';
+import type { DefinitionCatalog } from './definitions/definition-catalog.js';
+import type { InstanceControl } from './operations/instance-control.js';
+import type { InstanceStarter } from './operations/instance-starter.js';
+import { EventTriggers } from './triggers/event-triggers.js';
+import { TriggerControl } from './triggers/trigger-control.js';
+import { TriggerRegistry } from './trigger-records/trigger-registry.js';
+import { TriggerScan, type TriggerScanOptions } from './triggers/trigger-scan.js';
+import { TriggerStarter } from './triggers/trigger-starter.js';
 
 export interface TriggerServices {
   readonly registry: TriggerRegistry;

@@ -1,8 +1,8 @@
 /** A node's gauges, read when its metrics are requested. */
-import type { ScriptRuntime, ScriptRuntimeStatistics } from '../../scripts/script-runtime.js';
-import type { NodeServices } from '../node-services.js';
-import type { StatisticsCache } from './statistics-cache.js';
-import type { RuntimeMetrics } from './runtime-metrics.js';
+import type { ScriptRuntime, ScriptRuntimeStatistics } from '../scripts/script-runtime.js';
+import type { NodeServices } from './node-services.js';
+import type { StatisticsCache } from './fleet/statistics-cache.js';
+import type { RuntimeMetrics } from './fleet/runtime-metrics.js';
 
 type PythonGauge = keyof ScriptRuntimeStatistics;
 

@@ -1,8 +1,8 @@
 /** Connects API keys and the audit log. */
-import { AuditLog } from '../audit/audit-log.js';
-import type { NodeServicesOptions } from '../node-options.js';
-import { ApiKeyVerifier } from './api-key-verifier.js';
-import { ApiKeys } from './api-keys.js';
+import { AuditLog } from './audit/audit-log.js';
+import type { NodeServicesOptions } from './node-options.js';
+import { ApiKeyVerifier } from './access/api-key-verifier.js';
+import { ApiKeys } from './access/api-keys.js';
 
 export interface AccessServices {
   readonly keys: ApiKeys;
