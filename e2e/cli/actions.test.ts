@@ -117,7 +117,7 @@ describe('a repair command', () => {
     const changes = ['--cancel', '*', '--start', 'finish', '-d', '{"approved":"by hand"}'];
     const { code, stdout } = await line.pipe(['modify', id, '--reason', 'r', ...changes]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Cancelled +ask \(#2\)\nStarted +finish \(#3\)$/m);
+    expect(stdout).toMatch(/^Canceled +ask \(#2\)\nStarted +finish \(#3\)$/m);
     const ended = await line.client.workflows.wait(id);
     expect(ended).toMatchObject({ outcome: 'Succeeded', data: { approved: 'by hand' } });
   });

@@ -11,7 +11,7 @@ const RUNS = 1000;
 const CLIENTS = 150;
 
 /** One branch waits for something that never comes; the other takes longer than a pass to make its condition true. */
-const CANCELLED = definition('cancelled', [
+const CANCELED = definition('canceled', [
   {
     Id: 'both',
     StepType: 'Parallel',
@@ -40,14 +40,14 @@ describe.each(['sqlite', 'mongo', 'postgres'] as const)('T-36 CancelCondition on
   it('takes effect in every run, however busy the server is', { timeout: 1_200_000 }, async () => {
     await withFleet({ count: 1, store }, async ({ fleet }) => {
       const client = new PersistentClient(() => fleet.urls);
-      await client.call('POST', '/api/definition', { body: CANCELLED });
+      await client.call('POST', '/api/definition', { body: CANCELED });
       const tasks = Array.from({ length: scaled(RUNS) }, (_, at) => at);
       const beganAt = Date.now();
       let completed = 0;
       await inLanes(CLIENTS, tasks, async (at) => {
         // Every second script takes far less than a pass, so that passes end at many different points.
         const body = { n: at % 2 === 0 ? 1_000_000 : 10 };
-        const started = await client.call('POST', '/api/workflow/cancelled', { body });
+        const started = await client.call('POST', '/api/workflow/canceled', { body });
         const { workflowId } = started.body as Instance;
         const { data, status } = await untilEnded(client, workflowId);
         expect(status).toBe('Complete');

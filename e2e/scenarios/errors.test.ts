@@ -125,9 +125,9 @@ scenarios('a step error', {
             waitFor('never', 'never', {
               CancelCondition: 'data.get("stop") == True',
               ProceedOnCancel: true,
-              NextStepId: 'cancelled',
+              NextStepId: 'canceled',
             }),
-            assign('cancelled', { cancelled: true }),
+            assign('canceled', { canceled: true }),
           ],
           [waitFor('stop', 'stop')],
         ],
@@ -140,7 +140,7 @@ scenarios('a step error', {
     await environment.client.events.publish('stop', handle.id, true);
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({
       stop: true,
-      cancelled: true,
+      canceled: true,
       after: true,
     });
   },

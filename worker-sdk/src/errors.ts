@@ -165,6 +165,7 @@ export class LeaseLostError extends Error {
  * ```
  */
 export class WorkCancelledError extends Error {
+  // The spelling is the public API's.
   override readonly name = 'WorkCancelledError' as const;
   readonly workflowId: string;
   readonly activityName: string;

@@ -1,9 +1,9 @@
 /**
- * Keeps the lease of a work item with heartbeats, and aborts a signal when the lease is lost or the work is cancelled.
+ * Keeps the lease of a work item with heartbeats, and aborts a signal when the lease is lost or the work is canceled.
  *
  * Invariants:
  *  LE1 The signal is aborted no later than the end of the lease by this worker's clock: then another worker may claim the item.
- *  LE2 Heartbeats continue until `end`, even while a result is waiting to be reported, and after the work was cancelled.
+ *  LE2 Heartbeats continue until `end`, even while a result is waiting to be reported, and after the work was canceled.
  */
 import { isApiError, pause, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { LeaseLostError, WorkCancelledError } from './errors.js';
@@ -16,7 +16,7 @@ export interface LeaseOptions {
   /** Called once, before the signal is aborted. */
   readonly onLost: () => void;
   /** Called at most once, before the signal is aborted. */
-  readonly onCancelled: () => void;
+  readonly onCanceled: () => void;
 }
 
 /** Workers learn about cancellation only from heartbeat responses, so heartbeats are sent this often regardless of the lease. */
@@ -60,10 +60,10 @@ export class Lease {
       this.#expiresAtMs = sentAtMs + leaseSeconds * 1000;
       if (cancelRequested) this.#cancel();
     } catch (error) {
-      const isCancelled = isApiError(error, 'work_cancelled');
-      if (!isCancelled && !isApiError(error, 'activity_not_found')) throw error;
+      const isCanceled = isApiError(error, 'work_cancelled');
+      if (!isCanceled && !isApiError(error, 'activity_not_found')) throw error;
       this.#isTaken = true;
-      throw isCancelled ? this.#cancel() : this.#lose();
+      throw isCanceled ? this.#cancel() : this.#lose();
     }
   }
 
@@ -130,7 +130,7 @@ export class Lease {
   #cancel(): WorkCancelledError {
     const { activityName, workflowId } = this.#options.item;
     const error = new WorkCancelledError(activityName, workflowId);
-    this.#abortFor(error, this.#options.onCancelled);
+    this.#abortFor(error, this.#options.onCanceled);
     return error;
   }
 

@@ -23,7 +23,7 @@ export type HandlerOutcome =
  * The result of a report: accepted, accepted as a failure because the server cannot process the result, too late, or too late
  * because the run was undone.
  */
-export type ReportOutcome = 'accepted' | 'accepted-as-failure' | 'too-late' | 'cancelled';
+export type ReportOutcome = 'accepted' | 'accepted-as-failure' | 'too-late' | 'canceled';
 
 export interface ReportOptions {
   readonly client: StepwrightClient;
@@ -50,7 +50,7 @@ export async function report(
       return 'accepted';
     } catch (error) {
       if (isApiError(error, 'activity_not_found')) return 'too-late';
-      if (isApiError(error, 'work_cancelled')) return 'cancelled';
+      if (isApiError(error, 'work_cancelled')) return 'canceled';
       if (cannotBeTaken(error, failures)) return reportSimpler(outcome, error, options);
       if (lease.remainingMs < -leaseSeconds * 1000) return 'too-late';
     }

@@ -55,7 +55,7 @@ export class WorkInHand {
         this.#log.warn('the lease was lost');
         events.emit('leaseLost', this.#subject);
       },
-      onCancelled: () => {
+      onCanceled: () => {
         this.#log.info('the run is being undone: aborting the signal of the handler');
         events.emit('cancelled', this.#subject);
       },
@@ -136,7 +136,7 @@ export class WorkInHand {
       signal: this.#givenUp.signal,
     });
     const tookMs = this.#tookMs();
-    if (reported === 'cancelled') return this.#drop('cancelled');
+    if (reported === 'canceled') return this.#drop('cancelled');
     if (reported === 'too-late') {
       return this.#givenUp.signal.aborted ? this.#release() : this.#drop('late');
     }
@@ -152,7 +152,7 @@ export class WorkInHand {
 
   #drop(reason: 'late' | 'cancelled'): WorkEnd {
     if (reason === 'late') this.#log.debug('the result came too late');
-    else this.#log.warn('the result came too late: the work was cancelled');
+    else this.#log.warn('the result came too late: the work was canceled');
     this.#options.events.emit('dropped', { ...this.#subject, tookMs: this.#tookMs(), reason });
     return 'dropped';
   }
@@ -161,7 +161,7 @@ export class WorkInHand {
     const { reason } = this.#lease.signal as { readonly reason: unknown };
     if (reason instanceof WorkerStoppedError) return this.#release();
     if (reason instanceof WorkCancelledError) {
-      this.#log.info('releasing the cancelled work', { error });
+      this.#log.info('releasing the canceled work', { error });
       return this.#release();
     }
     // If the server was unavailable, the lease may still be valid. Releasing it lets another worker claim the item sooner.

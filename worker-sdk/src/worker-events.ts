@@ -39,6 +39,7 @@ export interface WorkerEvents {
   /** The lease was lost while the handler was running. Its signal is aborted. */
   leaseLost: WorkSubject;
   /** The run is being undone while the handler is running. Its signal is aborted, and its result is still reported. */
+  // The spelling is the public API's.
   cancelled: WorkSubject;
   /** `stop` was called. */
   stopping: { readonly running: number };

@@ -3766,7 +3766,7 @@ export interface components {
             do?: components["schemas"]["StepDocument"][][];
             /** @description Cancels the step when this expression is true. */
             cancelCondition?: components["schemas"]["Expression"];
-            /** @description Whether the next steps run after the step has been cancelled. */
+            /** @description Whether the next steps run after the step has been canceled. */
             proceedOnCancel?: boolean;
             /** @description What happens when the step fails. The default is the definition's error behavior. */
             errorBehavior?: components["schemas"]["ErrorBehavior"] | null;
@@ -4994,7 +4994,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The token is unknown or stale, or the work was cancelled; nothing was changed */
+            /** @description The token is unknown or stale, or the work was canceled; nothing was changed */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5093,7 +5093,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The token is unknown or stale, or the work was cancelled; nothing was changed */
+            /** @description The token is unknown or stale, or the work was canceled; nothing was changed */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5276,7 +5276,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The token is unknown or stale, or the work was cancelled; nothing was changed */
+            /** @description The token is unknown or stale, or the work was canceled; nothing was changed */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5454,7 +5454,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The token is unknown or stale, or the work was cancelled */
+            /** @description The token is unknown or stale, or the work was canceled */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -28,6 +28,7 @@ export type ErrorCode =
   | 'execution_not_found'
   | 'step_not_found'
   | 'activity_not_found'
+  // The spelling is the wire's.
   | 'work_cancelled'
   | 'no_work'
   | 'route_not_found'

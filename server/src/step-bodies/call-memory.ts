@@ -103,7 +103,7 @@ export class CallMemory {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         this.#waiting.delete(waiting);
-        reject(new Error('the call was cancelled while its response was waiting for memory'));
+        reject(new Error('the call was canceled while its response was waiting for memory'));
       };
       const waiting: Waiting = {
         answer,

@@ -60,7 +60,7 @@ export function createCustomStepBody(options: CustomStepOptions): CustomStepBody
             ...(context.definitionId === undefined ? {} : { definitionId: context.definitionId }),
           }),
         );
-        if (result === null) return failure('Aborted', 'the step was cancelled');
+        if (result === null) return failure('Aborted', 'the step was canceled');
         logResult(log(options, context), script, result);
         if (context.retain !== undefined) {
           share.complete();

@@ -346,7 +346,7 @@ function timedOut(deadline: Deadline): string {
 }
 
 function aborted(): EffectResult {
-  return failure('Aborted', 'the call was cancelled, because its result is no longer needed');
+  return failure('Aborted', 'the call was canceled, because its result is no longer needed');
 }
 
 function failure(type: string, message: string): EffectResult {

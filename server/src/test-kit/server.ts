@@ -270,7 +270,7 @@ interface TestServerParts {
   readonly end: () => Promise<void>;
 }
 
-/** Real workers learn from the answers to their heartbeats that their work was cancelled. */
+/** Real workers learn from the answers to their heartbeats that their work was canceled. */
 function tellingWithdrawals(store: Store, tell: (ids: readonly string[]) => void): Store {
   return {
     ...store,

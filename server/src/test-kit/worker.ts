@@ -58,7 +58,7 @@ export class TestWorker {
     void quiescence.during(() => this.#work(name));
   }
 
-  /** Nobody else gets these items: those that a handler has are cancelled. */
+  /** Nobody else gets these items: those that a handler has are canceled. */
   withdrawn(ids: readonly string[]): void {
     for (const id of ids) this.#inHand.get(id)?.abort(new WorkCancelledError());
   }
@@ -125,16 +125,16 @@ export class TestWorker {
   /** As with a real worker, an ActivityFailure says after a cancellation that nothing has happened; any other error does not. */
   async #handle(handler: ActivityHandlers[string], item: WorkItem): Promise<Report | 'gave-up'> {
     const { parameters, ...about } = item;
-    const cancelled = new AbortController();
-    const signal = AbortSignal.any([this.#options.signal, cancelled.signal]);
+    const canceled = new AbortController();
+    const signal = AbortSignal.any([this.#options.signal, canceled.signal]);
     const heartbeat = (): Promise<void> => Promise.resolve();
     const activityId = readToken(item.token)?.activityId ?? '';
-    this.#inHand.set(activityId, cancelled);
+    this.#inHand.set(activityId, canceled);
     try {
       const context = { ...about, signal, log: SILENT, heartbeat };
       const report = await runHandler(handler, parameters, context);
       if (report.succeeded || report.isDeliberate === true) return report;
-      return cancelled.signal.aborted ? 'gave-up' : report;
+      return canceled.signal.aborted ? 'gave-up' : report;
     } finally {
       this.#inHand.delete(activityId);
     }
@@ -143,6 +143,7 @@ export class TestWorker {
 
 /** As in `@stepwright/worker-sdk`. */
 class WorkCancelledError extends Error {
+  // The spelling is that of `@stepwright/worker-sdk`.
   override readonly name = 'WorkCancelledError' as const;
 
   constructor() {

@@ -222,7 +222,7 @@ everyStore(
       expect((await client.pull(name, '?timeout=1')).status).toBe(404);
     });
 
-    it('hands out no item of a cancelled step', async () => {
+    it('hands out no item of a canceled step', async () => {
       const { client } = at;
       const name = fresh('work');
       const other = fresh('work');
@@ -233,7 +233,7 @@ everyStore(
           {},
           {
             Do: [
-              [activity('cancelled', name, {}, { CancelCondition: 'data.get("stop", False)' })],
+              [activity('canceled', name, {}, { CancelCondition: 'data.get("stop", False)' })],
               [activity('stop', other, {}, { Outputs: { stop: 'step.Result' } })],
             ],
           },

@@ -99,11 +99,11 @@ const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
     const { token } = await client.work('book-flight');
     await client.call('POST', `/api/activity/fail/${token}?retry=false`);
     expect((await client.ended(failed)).outcome).toBe('Compensated');
-    const cancelled = await client.steps(failed);
-    expect(cancelled.map(({ stepId }) => stepId)).not.toContain('cancel-flight');
+    const canceled = await client.steps(failed);
+    expect(canceled.map(({ stepId }) => stepId)).not.toContain('cancel-flight');
   },
-  'cancellable-order': async (client) => {
-    const id = await client.start('cancellable-order');
+  'cancelable-order': async (client) => {
+    const id = await client.start('cancelable-order');
     for (const name of ['reserve-stock', 'charge-card']) {
       await client.succeed((await client.work(name)).token, {});
     }

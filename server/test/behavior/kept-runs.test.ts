@@ -244,8 +244,8 @@ everyStore('kept runs', (at) => {
       client.post(`/api/workflow/${id}/modify`, { reason, ...body });
     const reopened = await modify(opened, { start: [{ stepId: 'go' }] });
     expect(reopened.status, reopened.text).toBe(200);
-    const cancelled = await modify(moved, { version: 2, cancel: ['*'] });
-    expect(cancelled.status, cancelled.text).toBe(200);
+    const canceled = await modify(moved, { version: 2, cancel: ['*'] });
+    expect(canceled.status, canceled.text).toBe(200);
     const { endTime } = await client.ended(moved);
     await eventually('the retention is over', () => Date.now() > Date.parse(endTime!) + 1000);
     await at.restart();

@@ -60,7 +60,7 @@ everyStore(
       expect((await client.ended(id)).data).toEqual({ trail: ['a', 'after'] });
     });
 
-    it('terminates the child of a cancelled SubWorkflow step', async () => {
+    it('terminates the child of a canceled SubWorkflow step', async () => {
       const { client } = at;
       const child = await client.define([waitFor('w')]);
       const id = await client.defineAndStart([
@@ -73,7 +73,7 @@ everyStore(
       expect((await client.ended(childWorkflowId!)).outcome).toBe('Terminated');
     });
 
-    it('makes the token of a cancelled activity stale', async () => {
+    it('makes the token of a canceled activity stale', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('act', name)]);

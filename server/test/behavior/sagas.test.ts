@@ -199,7 +199,7 @@ everyStore('sagas', (at) => {
       step('wait', 'Delay', { Period: 0.1 }),
       compute('stop', { stop: 'True' }),
     );
-    const cancellable = (rest = {}) =>
+    const cancelable = (rest = {}) =>
       step(
         'box',
         'Sequence',
@@ -215,7 +215,7 @@ everyStore('sagas', (at) => {
       {
         does: 'cancels an open step with everything inside; its next steps do not run',
         steps: chain(
-          step('both', 'Parallel', {}, { Do: [chain(cancellable(), mark('next')), stopping] }),
+          step('both', 'Parallel', {}, { Do: [chain(cancelable(), mark('next')), stopping] }),
           mark('after'),
         ),
         gives: { trail: ['inside', 'after'], stop: true },
@@ -227,7 +227,7 @@ everyStore('sagas', (at) => {
             'both',
             'Parallel',
             {},
-            { Do: [chain(cancellable({ ProceedOnCancel: true }), mark('next')), stopping] },
+            { Do: [chain(cancelable({ ProceedOnCancel: true }), mark('next')), stopping] },
           ),
           mark('after'),
         ),
@@ -253,10 +253,10 @@ everyStore('sagas', (at) => {
       },
     ]);
 
-    it('shows the cancelled steps', async () => {
+    it('shows the canceled steps', async () => {
       const { client } = at;
       const id = await client.defineAndStart([
-        step('both', 'Parallel', {}, { Do: [[cancellable()], stopping] }),
+        step('both', 'Parallel', {}, { Do: [[cancelable()], stopping] }),
       ]);
       await client.ended(id);
       const trace = await client.trace(id);

@@ -92,11 +92,11 @@ everyStore(
       expect(failed).toEqual({ 'Activity failed': 1 });
     });
 
-    it('counts cancelled steps', async () => {
+    it('counts canceled steps', async () => {
       const wait = step('s', 'WaitFor', neverPublished, { CancelCondition: 'data.get("stop")' });
       const stop = { Id: 'stop', StepType: 'NoOp', Outputs: { stop: 'True' } };
-      const cancelled = await countedRun([step('p', 'Parallel', {}, { Do: [[wait], [stop]] })]);
-      expect(cancelled).toEqual({ 'WaitFor cancelled': 1, 'NoOp ok': 1, 'Parallel ok': 1 });
+      const canceled = await countedRun([step('p', 'Parallel', {}, { Do: [[wait], [stop]] })]);
+      expect(canceled).toEqual({ 'WaitFor cancelled': 1, 'NoOp ok': 1, 'Parallel ok': 1 });
     });
   },
   { dialects: 'alternating' },

@@ -166,7 +166,7 @@ everyStore('SubWorkflow', (at) => {
     expect(body.summary).toContain(`terminated by an operator (with its parent ${middleId})`);
   });
 
-  it('records with the child that its parent cancelled the step', async () => {
+  it('records with the child that its parent canceled the step', async () => {
     const { client } = at;
     const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
     const id = await client.defineAndStart(

@@ -1,5 +1,5 @@
 /**
- * Goal: Python does no work whose result is no longer needed. The evaluations of a run are cancelled when the run is
+ * Goal: Python does no work whose result is no longer needed. The evaluations of a run are canceled when the run is
  * suspended, terminated, timed out, or left by a node that stops; and they leave no trace.
  * Method: infinite expressions, with a time limit that no test waits for.
  */
@@ -49,7 +49,7 @@ everyStore(
   'an evaluation that is no longer needed',
   (at) => {
     it.each(Object.entries(ENDLESS_STEPS))(
-      'is cancelled in %s when its run is terminated',
+      'is canceled in %s when its run is terminated',
       { timeout: 120_000 },
       async (_, endless) => {
         const { client } = at;
@@ -67,7 +67,7 @@ everyStore(
       },
     );
 
-    it('is cancelled when its run is suspended, and starts again at the resume', async () => {
+    it('is canceled when its run is suspended, and starts again at the resume', async () => {
       const { client } = at;
       const id = await client.defineAndStart(chain(mark('before'), ENDLESS_STEPS['inputs']!));
       await untilAsked(client, 1);
@@ -89,7 +89,7 @@ everyStore(
     it.each<[string, (endless: JsonObject) => JsonObject[]]>([
       ['its step', (endless) => [{ ...endless, ...late }]],
       ['its container', (endless) => [step('all', 'Sequence', {}, { ...late, Do: [[endless]] })]],
-    ])('is cancelled when the Timeout of %s has passed', async (_, around) => {
+    ])('is canceled when the Timeout of %s has passed', async (_, around) => {
       const { client } = at;
       const ended = await client.run(around(ENDLESS_STEPS['inputs']!));
       expect(ended).toMatchObject({ outcome: 'Failed', lastError: { type: 'Timeout' } });

@@ -109,7 +109,7 @@ function suite(at: Surroundings): void {
       expect(await trailOf(id)).toEqual(['slow Completed', 'a Completed', 'bad Failed', '-saga']);
     });
 
-    it('is reported as cancelled to its workers, who may return it', async () => {
+    it('is reported as canceled to its workers, who may return it', async () => {
       const [id, name] = await startBooking();
       const items = await takeAll(name, '&lease=60');
       await failBad(items);

@@ -1,4 +1,4 @@
-/** CancelCondition: a step that is cancelled because its condition is true, with everything inside it. */
+/** CancelCondition: a step that is canceled because its condition is true, with everything inside it. */
 import { expect, it } from 'vitest';
 import { inOrder, type StepSource } from './support/define.js';
 import { scenarios } from './support/scenario.js';

@@ -27,7 +27,7 @@ scenarios('a step that has joined an open run', (start) => {
   });
 
   it.each([
-    ['is cancelled', { cancelCondition: 'data.stop' }],
+    ['is canceled', { cancelCondition: 'data.stop' }],
     ['times out', { timeout: 5 }],
   ])('leaves it open and withdraws its request if it %s', (_case, members) => {
     const driver = joining(members);

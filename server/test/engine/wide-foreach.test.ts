@@ -179,7 +179,7 @@ describe('a wide Foreach', () => {
       in: { Period: 10 },
     });
     driver.pump();
-    expect(driver.run.cancellable.size).toBe(0);
+    expect(driver.run.cancelable.size).toBe(0);
     driver.run.cancelCheckDue = true;
     expect(takeCancelChecks(driver.run)).toEqual([]);
   });

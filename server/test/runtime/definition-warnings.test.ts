@@ -108,7 +108,7 @@ describe('the check of changes in place and of conditions', () => {
 });
 
 describe('the check of cancel conditions', () => {
-  const cancelled = (CancelCondition: unknown) =>
+  const canceled = (CancelCondition: unknown) =>
     documentWith({ Id: 'a', StepType: 'NoOp', CancelCondition });
 
   it.each([
@@ -120,7 +120,7 @@ describe('the check of cancel conditions', () => {
     ['data.withdrawn', []],
     ['random.random() > 0.5', []],
   ])('warns if only time can make the condition true: %s', async (condition, codes) => {
-    const { warnings } = await checkDocument(cancelled(condition));
+    const { warnings } = await checkDocument(canceled(condition));
     expect(warnings.map(({ code }) => code)).toEqual(codes);
     for (const { pointer, message } of warnings) {
       expect([pointer, message]).toEqual([

@@ -125,8 +125,8 @@ describe('the memory of calls', () => {
     expect(memory.waiting).toBe(1);
     controller.abort();
     await settle();
-    expect(growing.error).toContain('cancelled');
-    await expect(answer.grow(100 * KB)).rejects.toThrow('cancelled');
+    expect(growing.error).toContain('canceled');
+    await expect(answer.grow(100 * KB)).rejects.toThrow('canceled');
     answer.release();
     oldest.release();
     expect(memory).toMatchObject({ used: 0, waiting: 0 });

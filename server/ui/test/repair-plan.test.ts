@@ -120,12 +120,12 @@ describe('the execution to repair', () => {
 
   test('is the outermost one that was open when a user terminated the run', () => {
     const end = '2026-05-04T10:00:01.000Z';
-    const cancelled = (executionId: number, endTime: string) =>
+    const canceled = (executionId: number, endTime: string) =>
       execution({ executionId, endTime, status: 'Cancelled' });
     const executions = [
-      cancelled(2, '2026-05-04T10:00:00.000Z'),
-      cancelled(5, '2026-05-04T10:00:01.020Z'),
-      cancelled(4, '2026-05-04T10:00:01.020Z'),
+      canceled(2, '2026-05-04T10:00:00.000Z'),
+      canceled(5, '2026-05-04T10:00:01.020Z'),
+      canceled(4, '2026-05-04T10:00:01.020Z'),
     ];
     const run = { outcome: 'Terminated', endTime: end } as const;
     expect(executionToRepair(run, executions, [])?.executionId).toBe(4);

@@ -100,18 +100,18 @@ describe.runIf(browserPath !== null)('a walk-through of docs/repair.md', () => {
     await activities.fail(await work('airline-cancel'), 'not possible');
     await untilSuspended(id);
     const page = await openRepair(id);
-    // The failed step is chosen, to be cancelled and started again.
-    await foresees(page, { Cancelled: 'cancel-flight', Started: 'cancel-flight' });
+    // The failed step is chosen, to be canceled and started again.
+    await foresees(page, { Canceled: 'cancel-flight', Started: 'cancel-flight' });
     await panel(page).getByRole('button', { name: 'Do not start cancel-flight' }).click();
     await panel(page).getByText('Edit the data').click();
     const editor = panel(page).getByRole('textbox', { name: 'Data of the run as JSON' });
     await pasteText(editor, '{"refund": "by bank transfer"}');
     await foresees(page, {
-      Cancelled: 'cancel-flight',
+      Canceled: 'cancel-flight',
       Started: 'nothing',
       'Outside calls that happen again': 'none',
     });
-    await apply(page, 'the flight was cancelled by phone');
+    await apply(page, 'the flight was canceled by phone');
     await endsAsShown(title, id);
     await expect
       .poll(() => page.locator('h1 .badge').first().textContent(), LONG)
@@ -134,7 +134,7 @@ describe.runIf(browserPath !== null)('a walk-through of docs/repair.md', () => {
     await expect.poll(() => item.inputValue(), LONG).toBe('{"price":"12,-"}');
     expect(await panel(page).getByLabel('index').inputValue()).toBe('4711');
     await item.fill('{"price": 12}');
-    await foresees(page, { Cancelled: 'price', Started: 'price' });
+    await foresees(page, { Canceled: 'price', Started: 'price' });
     expect(await page.locator('body *').count()).toBeLessThan(2000);
     await apply(page, 'order 4711 has a price with a comma');
     await endsAsShown(title, id);
@@ -155,7 +155,7 @@ describe.runIf(browserPath !== null)('a walk-through of docs/repair.md', () => {
     const page = await openRepair(id);
     // The step that was open is chosen.
     await foresees(page, {
-      Cancelled: 'nothing',
+      Canceled: 'nothing',
       Started: 'approval',
       'Outside calls that happen again': 'none',
     });

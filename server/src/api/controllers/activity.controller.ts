@@ -119,7 +119,7 @@ export class ActivityController extends Controller {
   @Response<Problem>(400, 'The body cannot be read')
   @Response<Problem>(
     404,
-    'The token is unknown or stale, or the work was cancelled; nothing was changed',
+    'The token is unknown or stale, or the work was canceled; nothing was changed',
   )
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
@@ -148,7 +148,7 @@ export class ActivityController extends Controller {
   @Response<Problem>(400, 'The body cannot be read')
   @Response<Problem>(
     404,
-    'The token is unknown or stale, or the work was cancelled; nothing was changed',
+    'The token is unknown or stale, or the work was canceled; nothing was changed',
   )
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
@@ -181,7 +181,7 @@ export class ActivityController extends Controller {
    */
   @Put('{token}/heartbeat')
   @Response<Problem>(400, 'A parameter is invalid')
-  @Response<Problem>(404, 'The token is unknown or stale, or the work was cancelled')
+  @Response<Problem>(404, 'The token is unknown or stale, or the work was canceled')
   @Security('bearer', ['conductor:worker'])
   async extendActivity(
     @Path() token: string,
@@ -206,7 +206,7 @@ export class ActivityController extends Controller {
   @SuccessResponse(202, 'Released')
   @Response<Problem>(
     404,
-    'The token is unknown or stale, or the work was cancelled; nothing was changed',
+    'The token is unknown or stale, or the work was canceled; nothing was changed',
   )
   @Security('bearer', ['conductor:worker'])
   async releaseActivity(@Path() id: string, @Request() request: HttpRequest): Promise<void> {

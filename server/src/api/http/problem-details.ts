@@ -28,7 +28,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   execution_not_found: { status: 404, title: 'Execution not found' },
   step_not_found: { status: 404, title: 'Step not found' },
   activity_not_found: { status: 404, title: 'Activity not found' },
-  work_cancelled: { status: 404, title: 'Work cancelled' },
+  work_cancelled: { status: 404, title: 'Work canceled' },
   no_work: { status: 404, title: 'No work' },
   route_not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },

@@ -158,7 +158,7 @@ function print(
   output.pairs([
     ['Run', workflow.workflowId],
     ['Status', statusOf(workflow)],
-    ['Cancelled', executions(cancelled)],
+    ['Canceled', executions(cancelled)],
     ['Started', executions(started)],
     ['Repeats', repeats.map(({ stepId, stepType }) => `${stepId} (${stepType})`).join(', ')],
   ]);

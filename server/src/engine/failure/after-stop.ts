@@ -2,9 +2,9 @@
 import { begunOf } from './begun.js';
 import { noteEnded } from './completed-steps.js';
 import { runPlan } from './compensate.js';
-import { leaveCancelled, proceedsOnCancel } from './in-flight.js';
+import { leaveCanceled, proceedsOnCancel } from './in-flight.js';
 import { reactToError } from './react.js';
-import { endCancelled } from '../session/end-path.js';
+import { endCanceled } from '../session/end-path.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer, Stopping } from '../model/pointer.js';
 import { stopWaiting } from '../session/pointer-states.js';
@@ -29,6 +29,6 @@ export function endCancellation(session: Session, pointer: Pointer): void {
   noteEnded(session, pointer, begunOf(session, pointer));
   pointer.completed = [];
   stopWaiting(session, pointer);
-  if (proceedsOnCancel(session, pointer)) leaveCancelled(session, pointer);
-  else endCancelled(session, pointer);
+  if (proceedsOnCancel(session, pointer)) leaveCanceled(session, pointer);
+  else endCanceled(session, pointer);
 }

@@ -20,7 +20,7 @@ export function cancelAll(session: Session, recorded?: Pointer): void {
   cancelEach(session, [...session.instance.pointers.values()], { recorded });
 }
 
-export interface HowCancelled {
+export interface HowCanceled {
   /** Already has its record. Default: none. */
   readonly recorded?: Pointer | null | undefined;
   /** Shown in the records. */
@@ -33,7 +33,7 @@ export interface HowCancelled {
 export function cancelEach(
   session: Session,
   pointers: readonly Pointer[],
-  { recorded = null, reason, undone }: HowCancelled = {},
+  { recorded = null, reason, undone }: HowCanceled = {},
 ): void {
   const details = reason === undefined ? {} : { reason };
   // Children have higher ids than their container, so the reverse order takes the innermost first.

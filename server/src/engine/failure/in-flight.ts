@@ -31,7 +31,7 @@ export function endStopped(session: Session, container: Pointer): void {
 /** A step in flight has ended. If it was stopped by itself, its own condition canceled it. */
 function endInFlight(session: Session, pointer: Pointer): void {
   if (proceedsInFlight(session, pointer)) {
-    leaveCancelled(session, pointer);
+    leaveCanceled(session, pointer);
     return;
   }
   const parent = parentOf(session, pointer);
@@ -60,7 +60,7 @@ export function proceedsOnCancel(session: Session, pointer: Pointer): boolean {
 }
 
 /** Continues after a canceled step. Its record is written once its successors have been selected. */
-export function leaveCancelled(session: Session, pointer: Pointer): void {
+export function leaveCanceled(session: Session, pointer: Pointer): void {
   delete pointer.stopping;
   delete pointer.isEnding;
   setState(session, pointer, { kind: 'finishing', result: {}, cancelled: true });

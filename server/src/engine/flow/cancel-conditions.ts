@@ -20,7 +20,7 @@ export function takeCancelChecks(session: Session): readonly CancelCheck[] {
   session.cancelCheckDue = false;
   session.cancelRecheckAt = null;
   const checks: CancelCheck[] = [];
-  for (const id of session.cancellable) {
+  for (const id of session.cancelable) {
     const pointer = session.instance.pointers.get(id);
     invariant(pointer !== undefined, 'a cancelable step is open');
     const { cancelCondition } = stepOf(session, pointer);

@@ -129,7 +129,7 @@ export interface StepResult {
 /** Applies evaluated outputs and selectors together, and continues the path. */
 export function leaveStep(session: Session, pointer: Pointer, result: StepResult): void {
   const step = stepOf(session, pointer);
-  const cancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
+  const isCanceled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
   for (const [key, value] of result.outputs) {
     setField(session.instance.data, key, value);
     session.grown += jsonLength(value);
@@ -140,14 +140,14 @@ export function leaveStep(session: Session, pointer: Pointer, result: StepResult
   const next = step.nextStepId === null || !goesOn(session, pointer) ? [] : [step.nextStepId];
   const successors = [...next, ...result.selected];
   const primitive = primitiveOf(session, pointer);
-  const mayStay = !cancelled && pointer.isEnding !== true;
+  const mayStay = !isCanceled && pointer.isEnding !== true;
   if (mayStay && primitive.staysInBackground(pointer)) {
     pointer.inBackground = true;
     openSuccessors(session, pointer, successors);
     primitive.continueInBackground(session, pointer);
   } else {
-    if (!cancelled) noteCompleted(session, pointer);
-    const status = cancelled ? 'Cancelled' : 'Complete';
+    if (!isCanceled) noteCompleted(session, pointer);
+    const status = isCanceled ? 'Cancelled' : 'Complete';
     endPointer(session, pointer, { status, successors, outputs: result.shown });
   }
   continueContainers(session);

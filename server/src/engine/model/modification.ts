@@ -64,6 +64,7 @@ export interface ModificationWarning {
 }
 
 export interface AppliedModification {
+  /** The spelling is stored, and the wire's. */
   readonly cancelled: readonly Execution[];
   readonly started: readonly Execution[];
   readonly warnings: readonly ModificationWarning[];

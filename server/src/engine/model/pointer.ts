@@ -47,9 +47,9 @@ export type PointerState =
   /** Inputs are evaluated next. */
   | { readonly kind: 'ready' }
   /**
-   * The body has completed: outputs and selectors are evaluated next. `cancelled`: outputs are skipped. `compensated`: the
-   * step failed permanently, and only its successors are selected. `bodyAttempt`: the attempt that produced the result, if
-   * it was an earlier one.
+   * The body has completed: outputs and selectors are evaluated next. `cancelled` (the stored spelling): outputs are
+   * skipped. `compensated`: the step failed permanently, and only its successors are selected. `bodyAttempt`: the attempt
+   * that produced the result, if it was an earlier one.
    */
   | {
       readonly kind: 'finishing';

@@ -19,6 +19,7 @@ export interface StepError {
   readonly retryable?: false;
 }
 
+/** `Cancelled`: the spelling is stored, and the wire's. */
 export type StepRecordStatus = 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
 
 /** One entry of an instance's history: one attempt of one step that has ended. */

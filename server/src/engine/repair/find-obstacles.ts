@@ -47,7 +47,7 @@ export function planModification(
   target: WorkflowDefinition,
 ): ModificationPlan {
   const obstacles: Obstacle[] = [];
-  const cancel = cancelledPointers(session, modification.cancel, obstacles);
+  const cancel = canceledPointers(session, modification.cancel, obstacles);
   const staying = [...session.instance.pointers.values()].filter((pointer) => !cancel.has(pointer));
   const planning: Planning = {
     session,
@@ -67,7 +67,7 @@ export function planModification(
   return { cancel: [...cancel], start, obstacles };
 }
 
-function cancelledPointers(
+function canceledPointers(
   session: Session,
   cancel: Modification['cancel'],
   obstacles: Obstacle[],
@@ -87,14 +87,14 @@ function cancelledPointers(
       obstacles.push({ code: 'unknown_execution', message, pointer: `/cancel/${at}` });
     }
   }
-  const cancelled = new Set<Pointer>();
+  const canceled = new Set<Pointer>();
   // A container has a lower id than the pointers inside it.
   for (const pointer of pointers.values()) {
     const parent = pointer.parentId === null ? undefined : pointers.get(pointer.parentId);
-    const isInside = parent !== undefined && cancelled.has(parent);
-    if (isInside || named.has(pointer.id)) cancelled.add(pointer);
+    const isInside = parent !== undefined && canceled.has(parent);
+    if (isInside || named.has(pointer.id)) canceled.add(pointer);
   }
-  return cancelled;
+  return canceled;
 }
 
 /** Every step that stays open must exist in the other version, with the same type and in the same containers. */

@@ -60,16 +60,16 @@ function cancelPointers(
   pointers: readonly Pointer[],
   reason: string,
 ): readonly Execution[] {
-  const cancelled = pointers.map(executionOf);
+  const canceled = pointers.map(executionOf);
   cancelEach(session, pointers, { reason });
-  return cancelled;
+  return canceled;
 }
 
 /**
  * Called when nothing is open any more: earlier errors, compensations and clean-ups must not affect the outcome of the steps
  * that start now.
  */
-function forgetFailures({ instance }: Session, hasCancelled: boolean): ModificationWarning | null {
+function forgetFailures({ instance }: Session, hasCanceled: boolean): ModificationWarning | null {
   instance.lastError = null;
   instance.lostError = null;
   instance.isCompensated = false;
@@ -80,7 +80,7 @@ function forgetFailures({ instance }: Session, hasCancelled: boolean): Modificat
   instance.forgotten = forgotten;
   instance.cleanUp = null;
   // The open pointers were the compensation in progress.
-  const unfinished = left.length + (hasCancelled ? 1 : 0);
+  const unfinished = left.length + (hasCanceled ? 1 : 0);
   if (unfinished === 0) return null;
   const steps = unfinished === 1 ? '1 completed step is' : `${unfinished} completed steps are`;
   const message = `The termination with compensation was stopped: ${steps} not compensated`;
@@ -138,12 +138,12 @@ function notifiedOfEnd({ joinedBy, outbox, parent }: Instance): readonly string[
   return [...new Set(notified.map(({ workflowId }) => workflowId))].slice(0, NOTIFIED_MAX);
 }
 
-function goOn(session: Session, modification: Modification, cancelled: readonly Pointer[]): void {
+function goOn(session: Session, modification: Modification, canceled: readonly Pointer[]): void {
   const { instance } = session;
   instance.stepsWithoutWait = 0;
   session.dirty = true;
   if (isEnded(instance)) return;
-  for (const { parentId } of cancelled) {
+  for (const { parentId } of canceled) {
     const container = parentId === null ? undefined : instance.pointers.get(parentId);
     if (container?.children === 0) session.joins.add(container.id);
   }

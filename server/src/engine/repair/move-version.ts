@@ -58,11 +58,11 @@ function movedPlan(
 
 /** The steps of the other version may have other cancel conditions. */
 function watchConditions(session: Session): void {
-  session.cancellable.clear();
+  session.cancelable.clear();
   session.opening.clear();
   for (const pointer of session.instance.pointers.values()) {
     if (hasWaitingItems(pointer)) session.opening.add(pointer.id);
-    if (stepOf(session, pointer).cancelCondition !== null) session.cancellable.add(pointer.id);
+    if (stepOf(session, pointer).cancelCondition !== null) session.cancelable.add(pointer.id);
   }
   session.cancelCheckDue = true;
 }

@@ -30,7 +30,7 @@ export function dropPointer(session: Session, pointer: Pointer, hasSucceeded = f
 }
 
 /** Ends a pointer without a result and without successors. */
-export function endCancelled(session: Session, pointer: Pointer): void {
+export function endCanceled(session: Session, pointer: Pointer): void {
   writeRecord(session, pointer, 'Cancelled');
   dropPointer(session, pointer);
 }

@@ -73,7 +73,7 @@ export function openPointer(session: Session, stepId: string, surroundings: Surr
   if (parent !== null) parent.children += 1;
   session.queue.add(pointer.id);
   if (step.cancelCondition !== null) {
-    session.cancellable.add(pointer.id);
+    session.cancelable.add(pointer.id);
     session.cancelCheckDue = true;
   }
   session.dirty = true;
@@ -90,7 +90,7 @@ export function removePointer(session: Session, pointer: Pointer, hasSucceeded: 
   session.queue.delete(pointer.id);
   session.joins.delete(pointer.id);
   session.opening.delete(pointer.id);
-  session.cancellable.delete(pointer.id);
+  session.cancelable.delete(pointer.id);
   const parent = parentOf(session, pointer);
   if (parent !== null) parent.children -= 1;
   const lost = newerOf(hasSucceeded ? null : errorOf(pointer), pointer.lostError ?? null);

@@ -113,7 +113,7 @@ export interface Session {
   /** Containers with items that must still be opened; see `waiting-items.ts`. */
   readonly opening: Set<number>;
   /** Open pointers whose step has a cancel condition. */
-  readonly cancellable: Set<number>;
+  readonly cancelable: Set<number>;
   /** Containers whose last inner path has ended. `continue-containers.ts` continues them before the session is inspected again. */
   readonly joins: Set<number>;
   /** True if there are changes that are not committed yet. */
@@ -179,7 +179,7 @@ export function createSession(
     queue: instance.queue,
     front: instance.queue.values(),
     opening: new Set(),
-    cancellable: new Set(),
+    cancelable: new Set(),
     joins: new Set(),
     dirty: false,
     commitDue: false,
@@ -193,7 +193,7 @@ export function createSession(
   for (const pointer of instance.pointers.values()) {
     const { kind } = pointer.state;
     if (hasWaitingItems(pointer)) session.opening.add(pointer.id);
-    if (stepOf(session, pointer).cancelCondition !== null) session.cancellable.add(pointer.id);
+    if (stepOf(session, pointer).cancelCondition !== null) session.cancelable.add(pointer.id);
     // A pointer that was being processed when the instance was stored is no longer in the queue: it runs next.
     if (kind === 'ready' || kind === 'finishing') session.queue.add(pointer.id);
     if (isStartedAgain(pointer)) {

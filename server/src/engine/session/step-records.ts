@@ -61,9 +61,9 @@ function withinOf({ instance }: Session, { parentId }: Pointer): Pick<StepRecord
 
 function reasonOf(
   { startedBecause }: Pointer,
-  cancelledBecause: string | undefined,
+  canceledBecause: string | undefined,
 ): Pick<StepRecord, 'reason'> {
-  const reason = cancelledBecause ?? startedBecause;
+  const reason = canceledBecause ?? startedBecause;
   return reason === undefined ? {} : { reason };
 }
 

@@ -240,7 +240,7 @@ export class WorkClaims {
   /** The error for a token whose item isn't held. */
   async #refusalOf(token: string): Promise<AppError> {
     const item = await this.#heldWith(token);
-    return item?.done === true && item.withdrawn ? workCancelled() : staleToken();
+    return item?.done === true && item.withdrawn ? workCanceled() : staleToken();
   }
 
   /** The item with this token; null if the item has another token, or none. */
@@ -317,11 +317,11 @@ export class WorkClaims {
 }
 
 function assertAccepted(outcome: CompleteActivityResult['outcome']): void {
-  if (outcome === 'cancelled') throw workCancelled();
+  if (outcome === 'canceled') throw workCanceled();
   if (outcome === 'stale') throw staleToken();
 }
 
-function workCancelled(): AppError {
+function workCanceled(): AppError {
   return new AppError('work_cancelled', 'The work was canceled, because the run is being undone');
 }
 

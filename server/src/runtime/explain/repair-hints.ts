@@ -81,7 +81,7 @@ function reopeningHint(
 ): readonly RepairHint[] {
   const { lastError } = instance;
   if (outcome === 'Failed') return lastError === null ? [] : failedStepHint(lastError, definition);
-  const steps = [...cancelledAtEnd(instance)]
+  const steps = [...canceledAtEnd(instance)]
     .filter((stepId) => definition.steps.has(stepId) && outermost(definition, stepId) === stepId)
     .slice(0, STARTED_MAX);
   if (steps.length === 0) return [];
@@ -90,7 +90,7 @@ function reopeningHint(
 }
 
 /** Their records are written by the next commit, which may still be pending. */
-function cancelledAtEnd({ endTime, pointers, recent }: Instance): ReadonlySet<string> {
+function canceledAtEnd({ endTime, pointers, recent }: Instance): ReadonlySet<string> {
   const cancelled = recent.filter(
     ({ endTime: at, status }) => status === 'Cancelled' && at >= (endTime ?? Infinity),
   );

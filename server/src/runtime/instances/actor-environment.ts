@@ -64,6 +64,6 @@ export interface ActorEnvironment extends PassEnvironment {
   /** The announcements about the instance to others; call it just before the instance is written. */
   announce(instance: Instance): Announcement;
   sendOutbox(instance: Instance, message: OutboxMessage): Promise<void>;
-  /** Retries the store call, with pauses, until it succeeds. Returns null once `cancelled` returns true. */
-  retryStore<Value>(ask: () => Promise<Value>, cancelled: () => boolean): Promise<Value | null>;
+  /** Retries the store call, with pauses, until it succeeds. Returns null once `isCanceled` returns true. */
+  retryStore<Value>(ask: () => Promise<Value>, isCanceled: () => boolean): Promise<Value | null>;
 }

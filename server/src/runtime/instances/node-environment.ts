@@ -175,7 +175,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     return this.#retry.untilAnswered(() => this.#outbox.send(instance, message));
   }
 
-  retryStore<Value>(ask: () => Promise<Value>, cancelled: () => boolean): Promise<Value | null> {
-    return this.#retry.untilAnswered(ask, cancelled);
+  retryStore<Value>(ask: () => Promise<Value>, isCanceled: () => boolean): Promise<Value | null> {
+    return this.#retry.untilAnswered(ask, isCanceled);
   }
 }

@@ -18,17 +18,14 @@ export class StoreRetry {
   }
 
   untilAnswered<Value>(ask: () => Promise<Value>): Promise<Value>;
-  /** Returns null if `isCancelled` returned true before the call succeeded. */
-  untilAnswered<Value>(
-    ask: () => Promise<Value>,
-    isCancelled: () => boolean,
-  ): Promise<Value | null>;
+  /** Returns null if `isCanceled` returned true before the call succeeded. */
+  untilAnswered<Value>(ask: () => Promise<Value>, isCanceled: () => boolean): Promise<Value | null>;
   async untilAnswered<Value>(
     ask: () => Promise<Value>,
-    isCancelled: () => boolean = () => false,
+    isCanceled: () => boolean = () => false,
   ): Promise<Value | null> {
     for (let failures = 1; ; failures += 1) {
-      if (isCancelled()) return null;
+      if (isCanceled()) return null;
       try {
         return await ask();
       } catch (error) {

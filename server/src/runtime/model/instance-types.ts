@@ -183,6 +183,7 @@ export interface StepView {
   readonly compensates: number | null;
 }
 
+/** `Cancelled`: the spelling is the wire's. */
 export type StepStatus =
   'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
 

@@ -163,6 +163,7 @@ function attemptEvents({ attempt, endTime, error, startTime, status }: StepRecor
   ];
 }
 
+/** Parts of event names; the spelling of `cancelled` is the wire's. */
 const WORDS: Readonly<Record<StepRecord['status'], string>> = {
   Complete: 'completed',
   Failed: 'failed',

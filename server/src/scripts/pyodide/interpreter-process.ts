@@ -100,7 +100,7 @@ export class InterpreterProcess {
     signal: AbortSignal,
     deadlineMs = BOOT_DEADLINE_MS,
   ): Promise<ReplyFrame> {
-    const giveUp = (): void => this.kill('its start was cancelled');
+    const giveUp = (): void => this.kill('its start was canceled');
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp);
     const frame = {

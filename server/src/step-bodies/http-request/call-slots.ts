@@ -71,7 +71,7 @@ export class CallSlots {
       const giveUp = (): void => {
         waiting.delete(waiter);
         this.#forget(origin, host, definitionId);
-        reject(new Error('the call was cancelled while it was queued'));
+        reject(new Error('the call was canceled while it was queued'));
       };
       const waiter: Waiter = {
         definitionId,

@@ -39,7 +39,7 @@ export interface ActivityStore {
    * remains unsettled, and the message must be sent again.
    * A token is stale if the item does not exist, is held by another token, or was handed out again after the lease ended.
    * An expired lease is still valid until another worker takes the item. A withdrawn item is completed like any other; if it
-   * was removed before, the outcome is `cancelled`.
+   * was removed before, the outcome is `canceled`.
    */
   completeActivity(request: {
     readonly activityId: string;

@@ -66,7 +66,7 @@ export function completeActivity(
   const known = data.activities.get(request.activityId);
   if (known?.record.tokenHash !== request.tokenHash) return { outcome: 'stale' };
   if (known.record.done) {
-    if (known.result === null) return { outcome: 'cancelled' };
+    if (known.result === null) return { outcome: 'canceled' };
     return { outcome: known.result.hash === request.result.hash ? 'repeated' : 'stale' };
   }
   const { succeeded, data: resultData, hash } = request.result;

@@ -39,7 +39,7 @@ export async function completeActivity(
       { projection: { resultHash: 1 } },
     );
     if (known === null) return { outcome: 'stale' };
-    if (known.resultHash === null) return { outcome: 'cancelled' };
+    if (known.resultHash === null) return { outcome: 'canceled' };
     return { outcome: known.resultHash === encodeText(result.hash) ? 'repeated' : 'stale' };
   }
   const activity = activityOf(completed);

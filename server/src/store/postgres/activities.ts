@@ -264,7 +264,7 @@ function acceptedOf(row: Row, { message }: ActivityCompletion): Outcome {
 async function findKnown(
   database: Database,
   rejected: readonly Placed[],
-): Promise<ReadonlyMap<number, 'repeated' | 'cancelled'>> {
+): Promise<ReadonlyMap<number, 'repeated' | 'canceled'>> {
   if (rejected.length === 0) return new Map();
   const parameters = new Parameters();
   const rows = await database.query(
@@ -276,7 +276,7 @@ async function findKnown(
   return new Map(
     rows.map((row) => [
       row.number('position'),
-      row.textOrNull('result_hash') === null ? 'cancelled' : 'repeated',
+      row.textOrNull('result_hash') === null ? 'canceled' : 'repeated',
     ]),
   );
 }

@@ -114,5 +114,5 @@ export type CompleteActivityResult =
   /** The same token with the same result was accepted before. */
   | { readonly outcome: 'repeated' }
   /** The token held an item that was withdrawn, and was removed before its holder reported. */
-  | { readonly outcome: 'cancelled' }
+  | { readonly outcome: 'canceled' }
   | { readonly outcome: 'stale' };

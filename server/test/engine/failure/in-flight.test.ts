@@ -230,12 +230,12 @@ function undo(id: string): Partial<StepSource> {
 }
 
 scenarios('a canceled container with compensations inside', (start) => {
-  const cancelled = (members: Partial<StepSource> = {}): StepSource =>
+  const canceled = (members: Partial<StepSource> = {}): StepSource =>
     box('c', [[call('x')], [waitFor('w')]], { cancelCondition: 'data.stop === true', ...members });
   const stopper = waitFor('stop', { outputs: { stop: 'true' } });
 
   it('waits for the work in flight, and then proceeds', () => {
-    const proceeding = cancelled({ proceedOnCancel: true, nextStepId: 'next' });
+    const proceeding = canceled({ proceedOnCancel: true, nextStepId: 'next' });
     const driver = start([saga([[proceeding, trace('next')], [stopper]])], noTrail);
     driver.publish('stop', 'key');
     expect(driver.open).toContain('x effect');
@@ -246,7 +246,7 @@ scenarios('a canceled container with compensations inside', (start) => {
   });
 
   it('is undone with the saga that fails in the meantime', () => {
-    const driver = start([saga([[cancelled()], [stopper], [call('bad')]])], noTrail);
+    const driver = start([saga([[canceled()], [stopper], [call('bad')]])], noTrail);
     driver.publish('stop', 'key');
     driver.failEffect(driver.effect('bad'));
     driver.endEffect(driver.effect('x'));
@@ -254,7 +254,7 @@ scenarios('a canceled container with compensations inside', (start) => {
   });
 
   it('is undone with the saga that fails later', () => {
-    const driver = start([saga([[cancelled()], [stopper], [call('bad')]])], noTrail);
+    const driver = start([saga([[canceled()], [stopper], [call('bad')]])], noTrail);
     driver.publish('stop', 'key');
     driver.endEffect(driver.effect('x'));
     driver.failEffect(driver.effect('bad'));

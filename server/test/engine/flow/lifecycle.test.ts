@@ -335,9 +335,9 @@ describe('an instance', () => {
 scenarios('an instance with several branches', (start) => {
   it('completes when the last branch has ended, however the others ended', () => {
     const driver = start([
-      fork('f', 'fails', 'cancelled', 'waits'),
+      fork('f', 'fails', 'canceled', 'waits'),
       failing('fails', { errorBehavior: 'Compensate' }),
-      waitFor('cancelled', { cancelCondition: 'true' }),
+      waitFor('canceled', { cancelCondition: 'true' }),
       waitFor('waits'),
     ]);
     expect(driver.status).toBe('Runnable');

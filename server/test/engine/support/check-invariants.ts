@@ -48,7 +48,7 @@ function checkPointer(session: Session, pointer: Pointer): void {
   }
   if (pointer.id >= instance.nextPointerId) broken('E4: ids come from the counter', pointer);
   if (pointer.isEnding === true && (kind === 'ready' || kind === 'sleeping' || kind === 'event')) {
-    broken('E14: what only waits was cancelled', pointer);
+    broken('E14: what only waits was canceled', pointer);
   }
   if (pointer.attempt < 1 || pointer.attemptStartedAt > session.now)
     broken('an attempt has started', pointer);
@@ -121,7 +121,7 @@ export class CompensationCheck {
   }
 }
 
-/** An attempt fails at most once, and may be compensated or cancelled after that; an ended pointer stays ended. */
+/** An attempt fails at most once, and may be compensated or canceled after that; an ended pointer stays ended. */
 function isValidSuccessor(before: StepRecord, record: StepRecord): boolean {
   const isNextAttempt = record.attempt > before.attempt;
   if (isNextAttempt) return before.status === 'Failed' || before.status === 'Compensated';

@@ -257,9 +257,9 @@ export class EngineDriver extends RunView {
   #checkRest(): void {
     for (const pointer of this.pointers) {
       const { cancelCondition } = this.definition.steps.get(pointer.stepId)!;
-      const isCancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
-      // A step that a clean-up is ending cannot be cancelled any more.
-      if (cancelCondition === null || isCancelled || pointer.isEnding === true) continue;
+      const isCanceled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
+      // A step that a clean-up is ending cannot be canceled any more.
+      if (cancelCondition === null || isCanceled || pointer.isEnding === true) continue;
       if (this.#isTrue(pointer, cancelCondition)) {
         broken('a true cancel condition acts', pointer);
       }
@@ -288,15 +288,15 @@ export class EngineDriver extends RunView {
 
   #checkCancelConditions(): boolean {
     const checks = takeCancelChecks(this.#session);
-    let hasCancelled = false;
+    let hasCanceled = false;
     this.#enter(() => {
       for (const { pointer, condition } of checks) {
         if (!this.#isTrue(pointer, condition)) continue;
-        hasCancelled = true;
+        hasCanceled = true;
         cancelStep(this.#session, pointer);
       }
     });
-    return hasCancelled;
+    return hasCanceled;
   }
 
   #isTrue(pointer: Pointer, condition: Parameters<typeof isTrue>[2]): boolean {

@@ -78,7 +78,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
     lookForEvents: () => Promise.resolve(false),
     announce: () => ({ deliveries: [], written: () => undefined, takeBack: () => undefined }),
     sendOutbox: () => Promise.resolve(),
-    retryStore: (ask, cancelled) => retry.untilAnswered(ask, cancelled),
+    retryStore: (ask, isCanceled) => retry.untilAnswered(ask, isCanceled),
   };
   const owner = {
     mayGrow: () => true,

@@ -43,7 +43,7 @@ function scene(admit: InstanceStarterOptions['inputSchemas']['admit']) {
       },
     },
     ends: { begin: unused, wait: unused },
-    environment: { store, retryStore: (ask, cancelled) => retry.untilAnswered(ask, cancelled) },
+    environment: { store, retryStore: (ask, isCanceled) => retry.untilAnswered(ask, isCanceled) },
     inputSchemas: { admit },
     scripts: { evaluate: unused },
     replaced: unused,

@@ -96,9 +96,9 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
 function missedConditions(run: Session): readonly string[] {
   return [...run.instance.pointers.values()].flatMap((pointer) => {
     const { cancelCondition } = stepOf(run, pointer);
-    const isCancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
-    // What is stopped cannot be cancelled any more.
-    if (cancelCondition === null || isCancelled || pointer.isEnding === true) return [];
+    const isCanceled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
+    // What is stopped cannot be canceled any more.
+    if (cancelCondition === null || isCanceled || pointer.isEnding === true) return [];
     try {
       return evaluateCondition(run.instance, pointer, cancelCondition, {}) ? [pointer.stepId] : [];
     } catch {
@@ -183,7 +183,7 @@ describe('any pass', { timeout }, () => {
           if (isEnded(run.instance)) return;
           refusals.next = run.queue.size === 0 && chance(10);
           const pending = new PendingEvaluation(environment.clock);
-          // Cancelled at any point: the unfinished work is due again.
+          // Canceled at any point: the unfinished work is due again.
           if (chance(10)) pending.callOff();
           const failuresBefore = failures(run);
           await runPass(run, environment, pending);

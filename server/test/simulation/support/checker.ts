@@ -11,7 +11,7 @@
  * I7 Nothing stays due, unsettled, undelivered or subscribed; a suspended instance stays so until it is resumed; ends
  * are final.
  * I9 What an acknowledged modification has set stays set; a modification with a key is applied once: the steps that it
- * cancelled and started are in the history, and the run is of the version that it was moved to.
+ * canceled and started are in the history, and the run is of the version that it was moved to.
  * I8 An instance that ended long ago is purged with its history, and nothing else is.
  */
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
@@ -177,7 +177,7 @@ function checkInstance({ data, record, steps }: Ended, scenario: Scenario): void
     () => `${id} is ${status}, ${outcome ?? 'null'}`,
   );
   checkCounts(id, steps, { Complete: model.completed });
-  checkCounts(id, steps, { Failed: model.failed, Cancelled: model.cancelled });
+  checkCounts(id, steps, { Failed: model.failed, Cancelled: model.canceled });
   for (const [name, value] of Object.entries(model.data)) {
     // A parent sees the end of its child, which a client may have terminated.
     hold(

@@ -81,7 +81,7 @@ export function checkRepairs(
         (each) =>
           each.pointerId === executionId &&
           each.stepId === stepId &&
-          // Another modification may have cancelled it; then the record shows why.
+          // Another modification may have canceled it; then the record shows why.
           (each.reason === reason || each.status === 'Cancelled'),
       );
       hold(found, 'I9 a started step is in the history', () => `${id} ${reason} ${stepId}`);
@@ -92,7 +92,7 @@ export function checkRepairs(
           each.pointerId === executionId && each.status === 'Cancelled' && each.reason === reason,
       );
       const isOnce = records.length === 1;
-      hold(isOnce, 'I9 a step is cancelled once', () => `${id} ${reason} ${executionId}`);
+      hold(isOnce, 'I9 a step is canceled once', () => `${id} ${reason} ${executionId}`);
     }
   }
   const starts = applied.filter(({ round }) => round.start === bump).length;

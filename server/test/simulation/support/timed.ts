@@ -11,9 +11,9 @@ const WORK: JsonObject = { ActivityName: '"work"', Parameters: { '@s': 'data.s' 
 const STOPPED = 'data.stop > 0';
 
 export const TIMED_WORKFLOWS: Readonly<Record<string, Workflow>> = {
-  cancelled: {
+  canceled: {
     document: {
-      Id: 'cancelled',
+      Id: 'canceled',
       Steps: [
         step('k0', 'Parallel', {
           Do: [
@@ -44,7 +44,7 @@ export const TIMED_WORKFLOWS: Readonly<Record<string, Workflow>> = {
     data: (random) => ({ stop: 0, seconds: random.pick([0, 0.3, 2]) }),
     expect: () => ({
       completed: { k0: 1, k2: 0, k3: 1, k4: 0, k5: 0, k6: 1, k7: 1, k8: 1 },
-      cancelled: { k1: 1, k2: 1, k4: 1 },
+      canceled: { k1: 1, k2: 1, k4: 1 },
       data: { went: 1, done: 1, stop: 1 },
     }),
   },
@@ -78,7 +78,7 @@ export const TIMED_WORKFLOWS: Readonly<Record<string, Workflow>> = {
     data: () => ({ stop: 0 }),
     expect: () => ({
       completed: { j0: 1, j2: 0, j4: 0, j5: 1, j6: 1 },
-      cancelled: { j2: 1 },
+      canceled: { j2: 1 },
       data: { stop: 1, done: 1 },
     }),
   },
@@ -111,7 +111,7 @@ export const TIMED_WORKFLOWS: Readonly<Record<string, Workflow>> = {
     },
     data: () => ({}),
     expect: () => ({
-      // The time of y2 may be over before y3 begins: then y3 is not cancelled either.
+      // The time of y2 may be over before y3 begins: then y3 is not canceled either.
       completed: { y1: 0, y2: 0, y3: 0, y4: 1, y5: 1, y6: 1 },
       failed: { y1: 2, y2: 1, y4: 0 },
       data: { done: 1 },

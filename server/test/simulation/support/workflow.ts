@@ -13,7 +13,7 @@ export interface Workflow {
   readonly expect: (start: JsonObject) => {
     readonly completed: Counts;
     readonly failed?: Counts;
-    readonly cancelled?: Counts;
+    readonly canceled?: Counts;
     readonly data: JsonObject;
     /** @default Succeeded */
     readonly outcome?: InstanceOutcome;

@@ -1,4 +1,4 @@
-/** Slots for outgoing calls: limits, fair shares by definition, and calls that are cancelled while they wait. */
+/** Slots for outgoing calls: limits, fair shares by definition, and calls that are canceled while they wait. */
 import { describe, expect, it } from 'vitest';
 import { CallSlots } from '../../../src/step-bodies/http-request/call-slots.js';
 import { contextOf, useCalls, valuesOf } from '../support/call.js';
@@ -75,7 +75,7 @@ describe('a call permit', () => {
     const waiting = take('b', 'http://a', controller.signal);
     void take('c');
     controller.abort();
-    await expect(waiting).rejects.toThrow(/cancelled while it was queued/);
+    await expect(waiting).rejects.toThrow(/canceled while it was queued/);
     await settle();
     granted[0]!.release();
     await settle();

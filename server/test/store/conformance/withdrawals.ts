@@ -169,7 +169,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       await withdraw('i/1/0');
       await commit('i', { removeActivities: ['i/1/0'], lastChangeAt: 4000 });
       expect(await item('i/1/0')).toMatchObject({ done: true, withdrawn: true });
-      expect(await complete('i/1/0', 'w')).toEqual({ outcome: 'cancelled' });
+      expect(await complete('i/1/0', 'w')).toEqual({ outcome: 'canceled' });
       expect(await complete('i/1/0', 'v')).toEqual({ outcome: 'stale' });
       expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBeNull();
       expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBeNull();
@@ -194,7 +194,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
         const end = { status, endTime: 4000, removeActivities: ['i/1/0', 'i/2/0'] };
         await commit('i', end);
         expect(await complete('i/1/0', 'v')).toEqual({ outcome: 'stale' });
-        expect(await complete('i/2/0', 'w')).toEqual({ outcome: 'cancelled' });
+        expect(await complete('i/2/0', 'w')).toEqual({ outcome: 'canceled' });
       },
     );
 
@@ -280,7 +280,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       }
     });
 
-    it('lets each item be completed, cancelled or removed during two commits, and loses none', async () => {
+    it('lets each item be completed, canceled or removed during two commits, and loses none', async () => {
       const other = await test.open();
       for (let round = 0; round < ROUNDS; round += 1) {
         const id = `i${round}`;

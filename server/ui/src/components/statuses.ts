@@ -83,7 +83,7 @@ const STEP_LOOKS: Readonly<Record<StepExecution['status'], Look>> = {
   Waiting: { word: 'Waiting', tone: 'waiting' },
   Complete: { word: 'Completed', tone: 'good' },
   Failed: { word: 'Failed', tone: 'bad' },
-  Cancelled: { word: 'Cancelled', tone: 'idle' },
+  Cancelled: { word: 'Canceled', tone: 'idle' },
   Compensated: { word: 'Compensated', tone: 'warning' },
 };
 

@@ -3,7 +3,7 @@ import type { StepLiveStates } from './live-states.js';
 import type { TakenPath } from './taken-path.js';
 
 /** The planned change of each step. */
-export type StepMarks = ReadonlyMap<string, 'starts' | 'cancelled' | 'restarts'>;
+export type StepMarks = ReadonlyMap<string, 'starts' | 'canceled' | 'restarts'>;
 
 /** Numbers of runs by step id. */
 export type RunCounts = ReadonlyMap<string, number>;

@@ -211,7 +211,7 @@ const SIGNS = [
   ['failed', '✕', 'bad'],
   ['complete', '✓', 'good'],
   ['compensated', '⤺', 'warning'],
-  ['cancelled', '⊘', 'idle'],
+  ['canceled', '⊘', 'idle'],
 ] as const;
 
 function Counts({ state }: { readonly state: StepLiveState }): ReactNode {

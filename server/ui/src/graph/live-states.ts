@@ -9,7 +9,7 @@ export interface StepLiveState {
   /** Failed, or waiting for a retry. */
   readonly failed: number;
   readonly complete: number;
-  readonly cancelled: number;
+  readonly canceled: number;
   readonly compensated: number;
   /** Number of executions: one per iteration of a loop or item of a Foreach. Retries don't count. */
   readonly turns: number;
@@ -29,14 +29,14 @@ type ExecutionState = Pick<
 >;
 
 /** The overall state of the step: the one that needs the most attention. */
-export type StepTone = 'none' | 'running' | 'waiting' | 'failed' | 'complete' | 'cancelled';
+export type StepTone = 'none' | 'running' | 'waiting' | 'failed' | 'complete' | 'canceled';
 
 const NOTHING: StepLiveState = {
   running: 0,
   waiting: 0,
   failed: 0,
   complete: 0,
-  cancelled: 0,
+  canceled: 0,
   compensated: 0,
   turns: 0,
   wait: null,
@@ -84,7 +84,7 @@ export function toneOf(state: StepLiveState | undefined): StepTone {
   if (state.running > 0) return 'running';
   if (state.waiting > 0) return 'waiting';
   if (state.complete > 0) return 'complete';
-  return state.cancelled + state.compensated > 0 ? 'cancelled' : 'none';
+  return state.canceled + state.compensated > 0 ? 'canceled' : 'none';
 }
 
 /** `10,000`, or `1,498+` if there may be more. */
@@ -97,7 +97,7 @@ const STATE_WORDS = {
   waiting: 'waiting',
   failed: 'failed',
   complete: 'completed',
-  cancelled: 'cancelled',
+  canceled: 'canceled',
   compensated: 'compensated',
 } as const;
 
@@ -110,7 +110,7 @@ export function runsInWords(runs: number): string {
 export function stateInWords(state: StepLiveState | undefined): string {
   if (state === undefined) return '';
   const parts = (
-    ['running', 'waiting', 'failed', 'complete', 'cancelled', 'compensated'] as const
+    ['running', 'waiting', 'failed', 'complete', 'canceled', 'compensated'] as const
   ).flatMap((name) =>
     state[name] > 0 ? [`${countText(state[name], state)} ${STATE_WORDS[name]}`] : [],
   );
@@ -136,7 +136,7 @@ function withExecution(state: StepLiveState, execution: ExecutionState): StepLiv
     case 'Complete':
       return { ...more, complete: state.complete + 1 };
     case 'Cancelled':
-      return { ...more, cancelled: state.cancelled + 1 };
+      return { ...more, canceled: state.canceled + 1 };
     case 'Compensated':
       return { ...more, compensated: state.compensated + 1 };
   }

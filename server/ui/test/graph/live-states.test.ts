@@ -13,7 +13,7 @@ describe('the state of a step', () => {
     ]);
     expect(states.get('a')).toMatchObject({ complete: 2, running: 1, turns: 3 });
     expect(toneOf(states.get('a'))).toBe('running');
-    expect(toneOf(states.get('b'))).toBe('cancelled');
+    expect(toneOf(states.get('b'))).toBe('canceled');
     expect(toneOf(states.get('c'))).toBe('none');
   });
 

@@ -65,7 +65,7 @@ describe('the path that a run has taken', () => {
     // a has completed, but only the repair leads to c.
     const repaired = { stepId: 'c', reason: 'b is not needed' };
     expect(run(CHOICE, 'a', failed, repaired, 'd').edges).toEqual(['Start a', 'a b', 'c d']);
-    // A repair has cancelled c, which the run had reached itself.
+    // A repair has canceled c, which the run had reached itself.
     const stopped = { stepId: 'c', status: 'Cancelled', reason: 'wrong' } as const;
     expect(run(CHOICE, 'a', stopped).edges).toEqual(['Start a', 'a c']);
   });

@@ -59,7 +59,7 @@ export interface StepDocument {
    */
   cancelCondition?: Expression;
   /**
-   * Whether the next steps run after the step has been cancelled.
+   * Whether the next steps run after the step has been canceled.
    */
   proceedOnCancel?: boolean;
   /**

@@ -196,6 +196,7 @@ export interface RepairedWorkflow {
    * The run after the repair. Without the scope `conductor:viewer`, it has no `data`, `index` and `lastError`.
    */
   workflow: ControlledWorkflow;
+  // The spelling is the wire's.
   cancelled: RepairedExecution[];
   /**
    * With `dryRun`, the ids are provisional.

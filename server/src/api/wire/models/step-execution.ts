@@ -7,6 +7,7 @@ import type { Time } from './time.js';
  * The status of a step execution.
  */
 export type StepExecutionStatus =
+  // The spelling of `Cancelled` is the wire's.
   'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
 
 /**

@@ -37,6 +37,7 @@ export interface RerunRequest extends Pick<
 
 export interface RepairedInstance {
   readonly instance: InstanceView;
+  /** The spelling is the wire's. */
   readonly cancelled: readonly Execution[];
   readonly started: readonly Execution[];
   /** Steps with effects outside the server that ran before and will, or may, run again. */

@@ -25,7 +25,7 @@ export function completeActivity(
   if (item?.tokenHash !== tokenHash) return { outcome: 'stale' };
   const id = encodeText(activityId);
   if (item.done) {
-    if (item.withdrawn) return { outcome: 'cancelled' };
+    if (item.withdrawn) return { outcome: 'canceled' };
     const stored = database.get('SELECT resultHash FROM activities WHERE id = ?', id);
     return { outcome: stored?.textOrNull('resultHash') === result.hash ? 'repeated' : 'stale' };
   }

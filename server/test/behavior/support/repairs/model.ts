@@ -40,7 +40,7 @@ export interface ModelModification {
 }
 
 export interface Prediction {
-  readonly cancelled: readonly number[];
+  readonly canceled: readonly number[];
   readonly started: readonly string[];
   /** Whether steps run as soon as the modification has been made. */
   readonly hasMoved: boolean;
@@ -124,8 +124,8 @@ export class Model {
     for (const frame of this.frames.filter(({ stepId }) => this.#isNextItemDue(stepId)))
       this.#join(frame);
     if (!this.isEnded) this.advance();
-    const cancelled = gone.map(({ id }) => id);
-    return { cancelled, started: [...start], hasMoved: this.#progress !== before };
+    const canceled = gone.map(({ id }) => id);
+    return { canceled, started: [...start], hasMoved: this.#progress !== before };
   }
 
   get #progress(): string {
@@ -316,7 +316,7 @@ export class Model {
   #start(stepId: string, gone: readonly Frame[]): void {
     const { container } = this.#locate(stepId);
     const parent = this.frames.find((frame) => frame.stepId === container?.id) ?? null;
-    // Inside a Foreach, the step gets the item of the execution that was cancelled.
+    // Inside a Foreach, the step gets the item of the execution that was canceled.
     this.#open(stepId, parent, container === null ? null : (gone[0]?.item ?? null));
   }
 

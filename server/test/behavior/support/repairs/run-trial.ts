@@ -207,7 +207,7 @@ function checkAnswer(
   { predicted, request, shapes, steps, trial }: Checked,
 ): void {
   const ids = answer.cancelled.map(({ executionId }) => executionId);
-  expect([...ids].sort((a, b) => a - b)).toEqual([...predicted.cancelled].sort((a, b) => a - b));
+  expect([...ids].sort((a, b) => a - b)).toEqual([...predicted.canceled].sort((a, b) => a - b));
   for (const { executionId, stepId } of answer.cancelled) {
     expect(
       steps.find((each) => each.executionId === executionId && each.endTime === null)?.stepId,

@@ -34,7 +34,7 @@ export function useControl(run: Workflow, onDone: () => void): Control {
           <>
             <RunName run={run} />
             <p>
-              Its open steps are cancelled, and no further steps run. Completed steps are not
+              Its open steps are canceled, and no further steps run. Completed steps are not
               compensated unless you choose so.
             </p>
           </>

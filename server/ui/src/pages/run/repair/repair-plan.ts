@@ -95,10 +95,10 @@ export function readPlan(plan: RepairPlan, run: Workflow, openCount: number): Pl
     ...starts.flatMap((start) => start.problems),
   ];
   const mapped = Object.entries(stepMap).filter(([, to]) => to !== '');
-  const cancelled: (number | '*')[] = cancelsAll ? ['*'] : [...cancel];
+  const canceled: (number | '*')[] = cancelsAll ? ['*'] : [...cancel];
   const modification: Modification = {
     ...(data.patch !== null && { data: data.patch }),
-    ...(cancelled.length > 0 && (openCount > 0 || !cancelsAll) && { cancel: cancelled }),
+    ...(canceled.length > 0 && (openCount > 0 || !cancelsAll) && { cancel: canceled }),
     ...(starts.length > 0 && { start: starts.map(({ start }) => start) }),
     ...(version !== run.version && { version }),
     ...(mapped.length > 0 && version !== run.version && { stepMap: Object.fromEntries(mapped) }),

@@ -52,7 +52,7 @@ function Result({
   return (
     <>
       <dl className="repair-effects">
-        <Fact label="Cancelled">
+        <Fact label="Canceled">
           <bdi>{namesOf(cancelled)}</bdi>
         </Fact>
         <Fact label="Started">

@@ -105,13 +105,13 @@ function RerunFrom({
 
 /** The planned change of each step, for the graph. */
 function marksOf(plan: RepairPlan, open: readonly RepairableExecution[]): StepMarks {
-  const cancelled = open.filter(
+  const canceled = open.filter(
     ({ executionId }) => plan.cancelsAll || plan.cancel.includes(executionId),
   );
-  const ends = new Set(cancelled.map(({ stepId }) => stepId));
+  const ends = new Set(canceled.map(({ stepId }) => stepId));
   const starts = new Set(plan.start.map(({ stepId }) => stepId));
   return new Map([
-    ...[...ends].map((stepId) => [stepId, 'cancelled'] as const),
+    ...[...ends].map((stepId) => [stepId, 'canceled'] as const),
     ...[...starts].map((id) => [id, ends.has(id) ? 'restarts' : 'starts'] as const),
   ]);
 }

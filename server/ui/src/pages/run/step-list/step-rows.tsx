@@ -101,7 +101,7 @@ function StepDetails({ workflowId, execution }: Omit<ExecutionProps, 'isSuspende
       </p>
       {execution.reason !== null && (
         <p>
-          {status === 'Cancelled' ? 'Cancelled' : 'Started'} by a repair:{' '}
+          {status === 'Cancelled' ? 'Canceled' : 'Started'} by a repair:{' '}
           <bdi>{execution.reason}</bdi>
         </p>
       )}

@@ -26,7 +26,7 @@ const ITEM = {
   idempotencyKey: 'w1/7',
   attempt: 1,
 };
-const CANCELLED = problem(404, 'work_cancelled');
+const CANCELED = problem(404, 'work_cancelled');
 const accepted: Answer = (_request, response) => response.writeHead(202).end();
 const beat = (cancelRequested: boolean): Answer =>
   json(200, { tokenExpiry: ITEM.tokenExpiry, cancelRequested });
@@ -153,7 +153,7 @@ describe('work whose run is being undone', () => {
 describe('work whose run was undone without it', () => {
   it('drops the result with this reason, and does not repeat the report', async () => {
     const { calls, events, lines } = await runOnce(
-      { heartbeat: beat(false), report: CANCELLED },
+      { heartbeat: beat(false), report: CANCELED },
       () => 'charged',
     );
     expect(calls).toEqual(['POST /api/activity/success/t-1']);
@@ -161,7 +161,7 @@ describe('work whose run was undone without it', () => {
     expect(lines).toContainEqual(
       expect.objectContaining({
         level: 'warn',
-        message: 'the result came too late: the work was cancelled',
+        message: 'the result came too late: the work was canceled',
       }),
     );
   });
@@ -169,7 +169,7 @@ describe('work whose run was undone without it', () => {
   it('aborts the signal, and rejects a heartbeat of the handler', async () => {
     let reason: unknown;
     const { calls, events } = await runOnce(
-      { heartbeat: CANCELLED, report: CANCELLED },
+      { heartbeat: CANCELED, report: CANCELED },
       async (_, { heartbeat, signal }) => {
         await expect(heartbeat()).rejects.toBeInstanceOf(WorkCancelledError);
         reason = signal.reason;
@@ -197,7 +197,7 @@ describe('a long lease', () => {
       item: ITEM,
       leaseSeconds: 3600,
       onLost: ignore,
-      onCancelled: ignore,
+      onCanceled: ignore,
     });
     await vi.advanceTimersByTimeAsync(60_000);
     expect(beats).toBeGreaterThanOrEqual(6);
