@@ -72,13 +72,15 @@ async function postAll(
   const posted = new Map<string, PostedMessage>();
   const added = new Map((await append(database, wanted)).map((each) => [each.instanceId, each]));
   const left: Message[] = [];
+  const firstOf = new Map(wanted.toReversed().map((each) => [each.instanceId, each]));
   // From the last one backwards: the values of the instance right after each was added.
   for (const each of wanted.toReversed()) {
     const answer = added.get(each.instanceId);
     if (answer === undefined) {
       left.unshift(each);
     } else {
-      posted.set(keyOf(each), answer);
+      const isFirst = firstOf.get(each.instanceId) === each;
+      posted.set(keyOf(each), { ...answer, rested: answer.rested && isFirst });
       added.set(each.instanceId, { ...answer, inSeq: answer.inSeq - 1 });
     }
   }
