@@ -142,6 +142,22 @@ describe('a repair command', () => {
     expect((await line.terminal(['modify', id, '--reason', 'r', '--cancel', 'x'])).code).toBe(2);
   });
 
+  it('changes the priority of a run, and rejects one that is none', async () => {
+    const id = await startOrder('P1');
+    const { code, stdout } = await line.pipe(['priority', id, '1']);
+    expect([code, stdout.trim()]).toEqual([0, `${id}  priority 1`]);
+    expect(await line.client.workflows.get(id)).toMatchObject({ priority: 1 });
+    const job = ['bulk', 'create', 'priority', '--priority', '5', '--run', id, '--reason', 'r'];
+    expect((await line.pipe([...job, '--wait'])).code).toBe(0);
+    expect((await line.pipe(['show', id])).stdout).toMatch(/^Priority +5$/m);
+    const started = await line.pipe(['run', 'order', '-d', 'order=P2', '--priority', '2']);
+    const run = await line.client.workflows.get(started.stdout.trim());
+    expect(run).toMatchObject({ priority: 2 });
+    const refused = await line.pipe(['priority', id, '6']);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('a whole number from 1 to 5');
+  });
+
   it('starts a new run with the same input with restart', async () => {
     const id = await startOrder('M3');
     const { code, stdout } = await line.pipe(['restart', id, '--reason', 'again']);

@@ -217,6 +217,11 @@ const RUNS: readonly Trial[] = [
     shows: /^Run +\S+$/m,
   },
   {
+    command: 'priority',
+    args: async (scene) => [await waitingRun(scene), '1'],
+    shows: /^\S+ +priority 1$/m,
+  },
+  {
     command: 'restart',
     args: async (scene) => [await waitingRun(scene), ...REASON],
     shows: /^\w{26}$/m,

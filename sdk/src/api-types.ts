@@ -22,10 +22,12 @@ export type RegisteredDefinition = Schemas['RegisteredDefinition'];
 export type WorkflowStatus = Schemas['WorkflowStatus'];
 /** How a run ended: `Succeeded`, `Compensated`, `Failed` or `Terminated`. */
 export type WorkflowOutcome = Schemas['WorkflowOutcome'];
+/** The order in which work waits: 1 goes first, 5 last. */
+export type Priority = Schemas['Priority'];
 /** A run in a list: everything except its data. */
 export type WorkflowSummary = Schemas['WorkflowSummary'];
 /** A run that has changed. Read the run for its tags and index fields. */
-export type ChangedWorkflow = Omit<WorkflowSummary, 'failure' | 'index' | 'tags'>;
+export type ChangedWorkflow = Omit<WorkflowSummary, 'failure' | 'index' | 'priority' | 'tags'>;
 /** The current steps of a definition's open runs. */
 export type OpenSteps = Schemas['OpenSteps'];
 /** Failed runs, grouped by cause. */

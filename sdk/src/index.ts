@@ -93,6 +93,7 @@ export type {
   WorkflowFindings,
   WorkflowMatch,
   WorkflowOutcome,
+  Priority,
   WorkflowStatus,
   WorkflowSummary,
 } from './api-types.js';

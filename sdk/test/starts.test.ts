@@ -218,6 +218,22 @@ describe('a start', () => {
   });
 });
 
+describe('priority', () => {
+  it('is given when a run is started, and changed while it is open', async () => {
+    await client.definitions.register({
+      id: 'urgent',
+      priority: 2,
+      steps: [{ id: 'wait', stepType: 'Delay', inputs: { Period: 3600 } }],
+    });
+    const run = await client.workflows.start('urgent', {}, { priority: 5 });
+    expect(await client.workflows.get(run.id)).toMatchObject({ priority: 5 });
+    expect(await client.workflows.setPriority(run.id, 1)).toMatchObject({ priority: 1 });
+    await run.terminate();
+    const failed = await failureOf(client.workflows.setPriority(run.id, 3));
+    expect(failed).toMatchObject({ status: 409, code: 'action_conflict', workflowId: run.id });
+  });
+});
+
 describe('client.workflows.input', () => {
   it('returns the start data as it was sent', async () => {
     await client.definitions.register({

@@ -1258,6 +1258,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflow/{id}/priority": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the priority of a run
+         * @description Changes the priority of an open run, and of its work items that wait. The response contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
+         */
+        put: operations["setWorkflowPriority"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflow/{id}/rerun": {
         parameters: {
             query?: never;
@@ -1572,6 +1592,7 @@ export interface components {
          *       "reference": "order-4711",
          *       "executionId": 2,
          *       "attempt": 1,
+         *       "priority": 3,
          *       "offeredTime": "2026-05-04T10:20:30.123Z",
          *       "state": "held",
          *       "workerId": "w1",
@@ -1594,6 +1615,8 @@ export interface components {
              * @description The number of the current or next delivery, starting at 1.
              */
             attempt: number;
+            /** @description That of the run. */
+            priority: components["schemas"]["Priority"];
             /**
              * Format: date-time
              * @description ISO 8601, UTC.
@@ -1818,7 +1841,7 @@ export interface components {
          * @description What to do with each run.
          * @enum {string}
          */
-        BulkAction: "suspend" | "resume" | "retry" | "terminate" | "modify" | "restart" | "purge";
+        BulkAction: "suspend" | "resume" | "retry" | "terminate" | "modify" | "restart" | "priority" | "purge";
         /** @description A run for which the action failed. */
         BulkFailure: {
             workflowId: string;
@@ -1991,7 +2014,7 @@ export interface components {
          *     }
          */
         BulkRequest: {
-            /** @description What to do with each run. `retry` immediately retries the steps that are waiting for their next attempt; `restart` starts a new run with the same input, reference and tags; `purge` removes runs that have ended. */
+            /** @description What to do with each run. `retry` immediately retries the steps that are waiting for their next attempt; `restart` starts a new run with the same input, reference, tags and priority; `priority` changes the priority; `purge` removes runs that have ended. */
             action: components["schemas"]["BulkAction"];
             /** @description The filters of the run list. `{}` selects all runs. Give either this or `workflowIds`. The members `where` and `failure` also require the scope `conductor:viewer`. */
             filter?: components["schemas"]["WorkflowFilter"];
@@ -2006,6 +2029,8 @@ export interface components {
              * @default false
              */
             compensate: boolean;
+            /** @description With the action `priority`: the new priority. */
+            priority?: components["schemas"]["Priority"];
             /**
              * Format: double
              * @description The number of runs to act on per second.
@@ -2101,6 +2126,7 @@ export interface components {
          *       "tags": {
          *         "team": "billing"
          *       },
+         *       "priority": 3,
          *       "status": "Suspended",
          *       "outcome": null,
          *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -2155,6 +2181,7 @@ export interface components {
              */
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
+            priority: components["schemas"]["Priority"];
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
             /** @description The latest restart of this run; null if there is none. */
@@ -2316,6 +2343,11 @@ export interface components {
             onConflict?: string | null;
             /** @description Which other runs count for `onConflict`: `Open` ones, or all `Kept` ones, in any casing. A start can override it. */
             conflictScope?: string | null;
+            /**
+             * Format: double
+             * @description The order in which the work of runs waits: 1 goes first, 5 last. The default is 3. A start can override it.
+             */
+            priority?: number | null;
             /** @description How long ended runs are kept, at least 1 second. Overrides the server's `instance_retention_seconds`. */
             retention?: components["schemas"]["Duration"];
             /** @description Starts runs without a client. */
@@ -2627,6 +2659,7 @@ export interface components {
              */
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
+            priority: components["schemas"]["Priority"];
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
             /** @description The latest restart of this run; null if there is none. */
@@ -3217,7 +3250,7 @@ export interface components {
          * @description An action that an operator can take.
          * @enum {string}
          */
-        OperatorAction: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity" | "set-tags" | "restart" | "modify" | "rerun";
+        OperatorAction: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity" | "set-tags" | "set-priority" | "restart" | "modify" | "rerun";
         /**
          * @description Statistics for the whole server, at most a few seconds old.
          * @example {
@@ -3331,6 +3364,20 @@ export interface components {
              * @description The longest time from start to end, in milliseconds; null if none ended.
              */
             longestMs: number | null;
+        };
+        /**
+         * Format: int32
+         * @description The order in which work waits: 1 goes first, 5 last.
+         */
+        Priority: number;
+        /**
+         * @description A new priority.
+         * @example {
+         *       "priority": 1
+         *     }
+         */
+        PriorityRequest: {
+            priority: components["schemas"]["Priority"];
         };
         /**
          * @description An error. `code` identifies the kind of error and never changes; `detail` is a human-readable description. Additional members contain related ids, such as `workflowId`.
@@ -3519,6 +3566,7 @@ export interface components {
          *         "failureTime": null,
          *         "failingSince": null,
          *         "parent": null,
+         *         "priority": 3,
          *         "restartOf": null,
          *         "restartedAs": null,
          *         "trigger": null
@@ -4495,6 +4543,7 @@ export interface components {
          *       "tags": {
          *         "team": "billing"
          *       },
+         *       "priority": 3,
          *       "index": {
          *         "customer": "C-17"
          *       },
@@ -4557,6 +4606,7 @@ export interface components {
              */
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
+            priority: components["schemas"]["Priority"];
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
             /** @description The latest restart of this run; null if there is none. */
@@ -4776,6 +4826,7 @@ export interface components {
          *       "tags": {
          *         "team": "billing"
          *       },
+         *       "priority": 3,
          *       "index": {
          *         "customer": "C-17"
          *       },
@@ -4837,6 +4888,7 @@ export interface components {
              */
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
+            priority: components["schemas"]["Priority"];
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
             /** @description The latest restart of this run; null if there is none. */
@@ -5328,6 +5380,7 @@ export interface operations {
                      *           "reference": "order-4711",
                      *           "executionId": 2,
                      *           "attempt": 1,
+                     *           "priority": 3,
                      *           "offeredTime": "2026-05-04T10:20:30.123Z",
                      *           "state": "held",
                      *           "workerId": "w1",
@@ -5345,6 +5398,7 @@ export interface operations {
                      *         reference: order-4711
                      *         executionId: 2
                      *         attempt: 1
+                     *         priority: 3
                      *         offeredTime: 2026-05-04T10:20:30.123Z
                      *         state: held
                      *         workerId: w1
@@ -6020,6 +6074,7 @@ export interface operations {
                      *           "tags": {
                      *             "team": "billing"
                      *           },
+                     *           "priority": 3,
                      *           "index": {
                      *             "customer": "C-17"
                      *           },
@@ -6052,6 +6107,7 @@ export interface operations {
                      *         reference: null
                      *         tags:
                      *           team: billing
+                     *         priority: 3
                      *         index:
                      *           customer: C-17
                      *         status: Complete
@@ -7072,6 +7128,7 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
+                     *       "priority": 3,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -7093,6 +7150,7 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
+                     *     priority: 3
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -7123,6 +7181,7 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
+                     *       "priority": 3,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -7144,6 +7203,7 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
+                     *     priority: 3
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -10490,6 +10550,7 @@ export interface operations {
                      *           "tags": {
                      *             "team": "billing"
                      *           },
+                     *           "priority": 3,
                      *           "index": {
                      *             "customer": "C-17"
                      *           },
@@ -10522,6 +10583,7 @@ export interface operations {
                      *         reference: null
                      *         tags:
                      *           team: billing
+                     *         priority: 3
                      *         index:
                      *           customer: C-17
                      *         status: Complete
@@ -11113,6 +11175,7 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
+                     *       "priority": 3,
                      *       "index": {
                      *         "customer": "C-17"
                      *       },
@@ -11142,6 +11205,7 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
+                     *     priority: 3
                      *     index:
                      *       customer: C-17
                      *     status: Runnable
@@ -11223,6 +11287,8 @@ export interface operations {
                 delay?: string;
                 /** @description A tag of the run, as `name:value`. Can be repeated. Overrides the definition's tag with the same name */
                 tag?: string[];
+                /** @description The order in which the work of the run waits, from 1 (first) to 5 (last). The default is the definition's `Priority`, or 3 */
+                priority?: components["schemas"]["Priority"];
                 /** @description What happens if another run of the same definition has the same reference. `allow` starts another run. `fail` responds with 409 and the id of the other run. `existing` returns the other run and starts none. `terminate` terminates open runs and starts this one. All except `allow` require a reference. The default is the definition's `OnConflict`, or `allow` */
                 onConflict?: components["schemas"]["OnConflict"];
                 /** @description Which other runs count: only `open` ones, or all runs that the server still keeps (`kept`), including ended ones. The default is the definition's `ConflictScope`, or `open` */
@@ -11272,6 +11338,7 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
+                     *       "priority": 3,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -11293,6 +11360,7 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
+                     *     priority: 3
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -11323,6 +11391,7 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
+                     *       "priority": 3,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -11344,6 +11413,7 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
+                     *     priority: 3
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -11926,6 +11996,7 @@ export interface operations {
                      *         "failureTime": null,
                      *         "failingSince": null,
                      *         "parent": null,
+                     *         "priority": 3,
                      *         "restartOf": null,
                      *         "restartedAs": null,
                      *         "trigger": null
@@ -11967,6 +12038,7 @@ export interface operations {
                      *       failureTime: null
                      *       failingSince: null
                      *       parent: null
+                     *       priority: 3
                      *       restartOf: null
                      *       restartedAs: null
                      *       trigger: null
@@ -12067,6 +12139,156 @@ export interface operations {
             };
         };
     };
+    setWorkflowPriority: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "priority": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["PriorityRequest"];
+                /** @example priority: 1 */
+                "application/yaml": components["schemas"]["PriorityRequest"];
+            };
+        };
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "priority": 3,
+                     *       "status": "Suspended",
+                     *       "outcome": null,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
+                     *       "failureTime": null,
+                     *       "failingSince": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
+                     *       "trigger": null,
+                     *       "parent": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlledWorkflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     priority: 3
+                     *     status: Suspended
+                     *     outcome: null
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
+                     *     failureTime: null
+                     *     failingSince: null
+                     *     restartOf: null
+                     *     restartedAs: null
+                     *     trigger: null
+                     *     parent: null
+                     */
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such run */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The run has ended */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     rerunWorkflow: {
         parameters: {
             query?: never;
@@ -12119,6 +12341,7 @@ export interface operations {
                      *         "failureTime": null,
                      *         "failingSince": null,
                      *         "parent": null,
+                     *         "priority": 3,
                      *         "restartOf": null,
                      *         "restartedAs": null,
                      *         "trigger": null
@@ -12160,6 +12383,7 @@ export interface operations {
                      *       failureTime: null
                      *       failingSince: null
                      *       parent: null
+                     *       priority: 3
                      *       restartOf: null
                      *       restartedAs: null
                      *       trigger: null
@@ -12305,6 +12529,7 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
+                     *       "priority": 3,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -12326,6 +12551,7 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
+                     *     priority: 3
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -12442,6 +12668,7 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
+                     *       "priority": 3,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -12463,6 +12690,7 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
+                     *     priority: 3
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -12552,6 +12780,7 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
+                     *       "priority": 3,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -12573,6 +12802,7 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
+                     *     priority: 3
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -13030,6 +13260,7 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
+                     *       "priority": 3,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -13051,6 +13282,7 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
+                     *     priority: 3
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -13155,6 +13387,7 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
+                     *       "priority": 3,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -13176,6 +13409,7 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
+                     *     priority: 3
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z

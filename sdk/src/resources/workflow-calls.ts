@@ -26,7 +26,7 @@ export async function startWorkflow(
   { idempotencyKey = newIdempotencyKey(), ...options }: StartOptions,
 ): Promise<StartedWorkflow> {
   const { data, waitSeconds } = start;
-  const { conflictScope, delay, onConflict, reference, startAt, tags, version, ...callOptions } =
+  const { conflictScope, delay, onConflict, priority, reference, startAt, tags, version, ...rest } =
     options;
   const { status, value } = await transport.callWithStatus(
     'post',
@@ -39,6 +39,7 @@ export async function startWorkflow(
         startAt: startAt instanceof Date ? startAt.toISOString() : startAt,
         delay: delay === undefined ? undefined : String(delay),
         tag: tags && Object.entries(tags).map(([name, value]) => `${name}:${value}`),
+        priority,
         onConflict,
         conflictScope,
         wait: waitSeconds === 0 ? undefined : waitSeconds,
@@ -49,7 +50,7 @@ export async function startWorkflow(
       idempotencyKey,
       longPollMs: waitSeconds * 1000,
     },
-    callOptions,
+    rest,
   );
   return { workflow: value, joined: status !== CREATED };
 }

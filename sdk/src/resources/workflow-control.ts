@@ -2,8 +2,8 @@
 import type {
   CompensationPreview,
   ControlAction,
-  ControlledWorkflow,
   ControlResult,
+  ControlledWorkflow,
   DataObject,
   RestartRequest,
   WorkflowAction,
@@ -13,7 +13,7 @@ import type { JsonValue } from '../json.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
 import type { CallOptions, IdempotentCallOptions, TerminateOptions } from '../options.js';
 import type { Transport } from '../transport.js';
-import { WorkflowLists } from './workflow-lists.js';
+import { WorkflowProperties } from './workflow-properties.js';
 
 interface EndQuery {
   readonly compensate?: boolean | undefined;
@@ -24,7 +24,7 @@ interface EndQuery {
 }
 
 /** Calls that control a run or answer on its behalf, and the log of those calls. Part of `client.workflows`. */
-export class WorkflowControl extends WorkflowLists {
+export class WorkflowControl extends WorkflowProperties {
   readonly #transport: Transport;
 
   /** @internal Created as part of `client.workflows`. */
@@ -216,37 +216,6 @@ export class WorkflowControl extends WorkflowLists {
     options: CallOptions = {},
   ): Promise<void> {
     return this.#answer('fail', { workflowId, executionId, data: reason }, options);
-  }
-
-  /**
-   * Sets tags of a run, which may have ended, without changing its other tags. `null` removes a tag.
-   *
-   * @throws ApiError `workflow_not_found`
-   *
-   * @example
-   * ```ts
-   * const { id } = await client.workflows.start('approval', { order: 7 });
-   * const { tags } = await client.workflows.updateTags(id, { team: 'billing', priority: null });
-   * console.log(tags['team']); // billing
-   * ```
-   */
-  async updateTags<TData extends object = DataObject>(
-    workflowId: string,
-    changes: Readonly<Record<string, string | null>>,
-    options: CallOptions = {},
-  ): Promise<ControlledWorkflow<TData>> {
-    const workflow = await this.#transport.call(
-      'patch',
-      '/api/workflow/{id}/tags',
-      {
-        path: { id: workflowId },
-        body: { json: { ...changes } },
-        repeatable: 'always',
-        subject: { workflowId },
-      },
-      options,
-    );
-    return workflow as ControlledWorkflow<TData>;
   }
 
   /**

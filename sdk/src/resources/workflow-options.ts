@@ -1,5 +1,5 @@
 /** Options for the calls on runs. */
-import type { FailedOutcome, StepExecution } from '../api-types.js';
+import type { FailedOutcome, Priority, StepExecution } from '../api-types.js';
 import type { paths } from '../generated/schema.js';
 import type { StartData } from '../json.js';
 import type { CallOptions, IdempotentCallOptions } from '../options.js';
@@ -24,6 +24,12 @@ export interface StartOptions extends IdempotentCallOptions {
   readonly delay?: number | string;
   /** Tags of the run. They override the tags of the definition with the same names. */
   readonly tags?: Readonly<Record<string, string>>;
+  /**
+   * The order in which the work of the run waits: 1 goes first, 5 last.
+   *
+   * @default the `Priority` of the definition, or 3
+   */
+  readonly priority?: Priority;
   /**
    * What happens if another run of the same definition has the same `reference`. `allow` starts another run, `fail` throws
    * `ApiError` `reference_in_use`, `existing` joins the other run, and `terminate` terminates open ones first. All except `allow`

@@ -10,7 +10,7 @@ import { printable } from './output/plain-text.js';
 import { activities } from './resources/activities.js';
 import { audit } from './resources/audit.js';
 import { bulk } from './resources/bulk.js';
-import { resume, retry, suspend, terminate } from './resources/control.js';
+import { priority, resume, retry, suspend, terminate } from './resources/control.js';
 import { definitions } from './resources/definitions.js';
 import { events, publish } from './resources/events.js';
 import { explain } from './resources/explain.js';
@@ -32,7 +32,7 @@ import { webhooks } from './resources/webhooks.js';
 const ACCESS_AND_SHELL = 'Access, audit and shell:';
 /** In the order of `--help`. */
 const RUNS = { run, list, find, failures, show, steps, explain, export: exportRun };
-const CHANGES = { suspend, resume, retry, terminate, rerun, modify, restart, bulk };
+const CHANGES = { suspend, resume, retry, terminate, priority, rerun, modify, restart, bulk };
 const OUTSIDE = { events, publish, activities, types, notifications, webhooks };
 /** Fits every terminal. */
 const HELP_WIDTH = 80;

@@ -101,6 +101,7 @@ function instanceCalls(services: NodeServices) {
       'controlMany',
       'answerActivity',
       'setTags',
+      'setPriority',
       'listActions',
     ),
     // Each of their reads passes the gate, so that a wait ends when the server stops.

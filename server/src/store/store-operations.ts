@@ -54,6 +54,7 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   postMessages: 'write',
   controlInstance: 'write',
   patchTags: 'write',
+  setPriority: 'write',
   linkRestart: 'write',
   replaceIndex: 'write',
   appendAudit: 'write',

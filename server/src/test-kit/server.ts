@@ -11,7 +11,7 @@ import { composeHost, createLocalBackplane, createMemoryStore } from '../compose
 import { readConfig } from '../config/read-config.js';
 import { quoteText } from '../engine/values/convert-input.js';
 import type { Json, JsonObject } from '../engine/values/json.js';
-import type { ConflictScope, OnConflict } from '../engine/model/start-options.js';
+import type { ConflictScope, OnConflict, Priority } from '../engine/model/start-options.js';
 import { readTime, TIME_EXAMPLE, timeProblem } from '../engine/values/times.js';
 import type { Tags } from '../engine/values/tags.js';
 import type { PostedDefinition } from '../runtime/definitions/definition-types.js';
@@ -61,6 +61,8 @@ export interface TestStartOptions {
   readonly reference?: string;
   readonly tags?: Tags;
   readonly version?: number;
+  /** @default that of the definition */
+  readonly priority?: Priority;
   /** @default that of the definition */
   readonly onConflict?: OnConflict;
   /** @default that of the definition */

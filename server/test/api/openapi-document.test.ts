@@ -115,6 +115,7 @@ describe('openapi.json', () => {
         'GET /api/workflow/find',
         'GET /api/workflow/explain',
         'PATCH /api/workflow/{id}/tags',
+        'PUT /api/workflow/{id}/priority',
         'GET /api/workflow/{id}',
         'GET /api/workflow/{id}/audit',
         'POST /api/workflow/{id}/restart',

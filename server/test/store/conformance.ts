@@ -24,6 +24,7 @@ import { describeInstances } from './conformance/instances.js';
 import { describeKeptReferences } from './conformance/kept-references.js';
 import { describeNotifications } from './conformance/notifications.js';
 import { describeOddValues } from './conformance/odd-values.js';
+import { describePriorities } from './conformance/priorities.js';
 import { describeRefusedValues } from './conformance/refused-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
 import { describeStarts } from './conformance/starts.js';
@@ -78,6 +79,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
 
     describeDefinitions(underTest);
     describeInstances(underTest);
+    describePriorities(underTest);
     describeInboxBounds(underTest);
     describeInstanceMessages(underTest);
     describeInstanceLists(underTest);

@@ -23,6 +23,7 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
     version: 1,
     reference: null,
     tags: {},
+    priority: 3,
     index: {},
     status: 'Runnable',
     startTime: 1000,
@@ -87,7 +88,15 @@ export function activityOf(
   instanceId: string,
   changes: Partial<NewActivityRecord> = {},
 ): NewActivityRecord {
-  return { id, instanceId, name: 'ship', parameters: '{}', createdAt: 1000, ...changes };
+  const own = {
+    id,
+    instanceId,
+    name: 'ship',
+    parameters: '{}',
+    priority: 3,
+    createdAt: 1000,
+  } as const;
+  return { ...own, ...changes };
 }
 
 export function claimBy(worker: string, leaseExpiresAt: number = FAR_FUTURE_MS): ActivityClaim {

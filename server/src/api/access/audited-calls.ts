@@ -90,6 +90,7 @@ export const AUDITED_CALLS: Readonly<Record<string, ChangesOf>> = {
   ],
   retryWorkflow: named('workflow.retry', 'workflow', 'id'),
   setWorkflowTags: named('workflow.set-tags', 'workflow', 'id'),
+  setWorkflowPriority: named('workflow.set-priority', 'workflow', 'id'),
   restartWorkflow: reasoned('workflow.restart'),
   modifyWorkflow: reasoned('workflow.modify'),
   rerunWorkflow: reasoned('workflow.rerun'),

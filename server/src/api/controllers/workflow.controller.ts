@@ -45,19 +45,13 @@ import type {
 } from '../wire/models/find.js';
 import type { DataObject } from '../wire/models/json-value.js';
 import type { Problem } from '../wire/models/problem.js';
-import type { Time } from '../wire/models/time.js';
-import type {
-  ConflictScope,
-  OnConflict,
-  ControlledWorkflow,
-  Workflow,
-  WorkflowPage,
-} from '../wire/models/workflow.js';
+import type { ControlledWorkflow, Workflow, WorkflowPage } from '../wire/models/workflow.js';
 import type {
   WorkflowCount,
   WorkflowFilter,
   WorkflowQuery,
 } from '../wire/models/workflow-filter.js';
+import type { StartQuery } from '../wire/models/start-query.js';
 import { knownQuery } from '../http/query-names.js';
 import type { ApiServices } from '../http/request-context.js';
 import { waitForCaller } from '../http/waiting-calls.js';
@@ -83,25 +77,6 @@ export class WorkflowController extends Controller {
    *
    * @summary Start a run
    * @param id The id of the definition
-   * @param reference A name of your choice for finding the run. By default, the value of the definition's `Reference` expression
-   * @param version The version of the definition to start; by default, the latest
-   * @isInt version must be a whole number
-   * @minimum version 1 must be at least 1
-   * @maximum version 2147483647 must be at most 2147483647
-   * @param startAt When the first step runs, as an ISO 8601 time; a time in the past means now. The run is accepted immediately
-   * @param delay How long after this request the first step runs: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`.
-   * Can't be combined with `startAt`
-   * @param tag A tag of the run, as `name:value`. Can be repeated. Overrides the definition's tag with the same name
-   * @param onConflict What happens if another run of the same definition has the same reference. `allow` starts another run.
-   * `fail` responds with 409 and the id of the other run. `existing` returns the other run and starts none. `terminate`
-   * terminates open runs and starts this one. All except `allow` require a reference. The default is the definition's
-   * `OnConflict`, or `allow`
-   * @param conflictScope Which other runs count: only `open` ones, or all runs that the server still keeps (`kept`), including
-   * ended ones. The default is the definition's `ConflictScope`, or `open`
-   * @param wait Seconds to wait for the end of the run, up to a limit of the server
-   * @isLong wait must be a whole number of seconds
-   * @minimum wait 0 must not be negative
-   * @maximum wait 9007199254740991 must be at most 9007199254740991
    * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further run is started. `wait` may differ.
    */
   @Post('{id}')
@@ -126,27 +101,15 @@ export class WorkflowController extends Controller {
     @Path() id: string,
     @Body() data: unknown,
     @Request() request: HttpRequest,
-    @Query() reference?: string,
-    @Query() version?: number,
-    @Query() startAt?: Time,
-    @Query() delay?: string,
-    @Query() tag?: string[],
-    @Query() onConflict?: OnConflict,
-    @Query() conflictScope?: ConflictScope,
-    @Query() wait: number = 0,
+    @Queries() query: StartQuery,
     @Header('Idempotency-Key') idempotencyKey?: string,
   ): Promise<ControlledWorkflow> {
     const { host, limits } = this.#services;
+    const { wait = 0, ...options } = query;
     const startData = toStartData(data);
     const start = toStartRequest(startData, {
       definitionId: id,
-      reference,
-      version,
-      startAt,
-      delay,
-      tag,
-      onConflict,
-      conflictScope,
+      ...options,
       ...(await callerOf(request)),
       idempotency: await toIdempotencyKey(request, idempotencyKey, startData),
     });

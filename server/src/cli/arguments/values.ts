@@ -1,5 +1,6 @@
 /** Parses option values. An invalid value ends the command with exit code 2. */
 import { InvalidArgumentError } from 'commander';
+import { PRIORITIES, type Priority } from '../../engine/model/start-options.js';
 import { isoTime } from '../../base/iso-time.js';
 import { readTime, TIME_EXAMPLE, timeProblem } from '../../engine/values/times.js';
 import { readAdvance } from '../../test-kit/duration-text.js';
@@ -17,6 +18,12 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
 export const readLimit = wholeNumber(1, ITEMS_MAX);
 export const readVersion = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 export const readIndex = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+
+export function readPriority(text: string): Priority {
+  const priority = PRIORITIES.find((each) => String(each) === text);
+  if (priority !== undefined) return priority;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${PRIORITIES.length}.`);
+}
 
 export function readRate(text: string): number {
   const value = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;

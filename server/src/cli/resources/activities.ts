@@ -45,6 +45,12 @@ const ITEM_COLUMNS: readonly Column<ActivityItem>[] = [
   { title: 'ATTEMPT', text: ({ attempt }) => String(attempt), alignRight: true },
   { title: 'STATE', text: ({ state }) => state },
   {
+    title: 'PRIORITY',
+    isOptional: true,
+    text: ({ priority }) => String(priority),
+    alignRight: true,
+  },
+  {
     title: 'OFFERED',
     isOptional: true,
     text: ({ offeredTime }, now) => relativeTime(offeredTime, now),

@@ -10,11 +10,11 @@ import type {
   BulkRequest,
   CreatedBulkJob,
 } from '../../api/wire/models/bulk.js';
-import type { WorkflowSummary } from '../../api/wire/models/workflow.js';
+import type { Priority, WorkflowSummary } from '../../api/wire/models/workflow.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { readObject } from '../arguments/data.js';
 import { filterOf, withFilter, type FilterOptions } from '../arguments/run-filter.js';
-import { collect, readDuration, readRate } from '../arguments/values.js';
+import { collect, readDuration, readPriority, readRate } from '../arguments/values.js';
 import { explained } from '../connection/call-failures.js';
 import { withPage } from '../connection/options.js';
 import { jsonContent, pathTo, type ServerClient } from '../connection/server-client.js';
@@ -33,6 +33,7 @@ interface BulkOptions extends FilterOptions {
   readonly all: boolean;
   readonly modification?: readonly string[];
   readonly compensate: boolean;
+  readonly priority?: Priority;
   readonly perSecond?: number;
   readonly dryRun: boolean;
   readonly idempotencyKey?: string;
@@ -47,6 +48,7 @@ const ACTIONS: readonly BulkAction[] = [
   'terminate',
   'modify',
   'restart',
+  'priority',
   'purge',
 ];
 const KEY = ['job', 'the id of a bulk job'] as const;
@@ -121,6 +123,7 @@ function withCreateOptions(command: Command): Command {
       .requiredOption('--reason <text>', 'the reason, for the record of actions')
       .option('--modification <json>', 'with modify: JSON or @file', collect)
       .option('--compensate', 'with terminate: compensate the completed steps', false)
+      .option('--priority <number>', 'with priority: from 1 (first) to 5 (last)', readPriority)
       .option('--per-second <number>', 'the number of runs to act on per second', readRate)
       .option('--dry-run', 'only show the matching runs, and any obstacles to modify', false)
       .option('--idempotency-key <key>', 'calls with the same key create one job')
@@ -132,7 +135,7 @@ function withCreateOptions(command: Command): Command {
 }
 
 async function requestOf(action: BulkAction, options: BulkOptions): Promise<BulkRequest> {
-  const { compensate, dryRun, modification, perSecond, reason } = options;
+  const { compensate, dryRun, modification, perSecond, priority, reason } = options;
   return {
     action,
     reason,
@@ -141,6 +144,7 @@ async function requestOf(action: BulkAction, options: BulkOptions): Promise<Bulk
       modification: await readObject(modification, '--modification'),
     }),
     ...(compensate && { compensate }),
+    ...(priority !== undefined && { priority }),
     ...(perSecond !== undefined && { perSecond }),
     ...(dryRun && { dryRun }),
   };

@@ -1,12 +1,12 @@
-/** `stepwright suspend`, `resume`, `retry` and `terminate`: one run, or several. */
+/** `stepwright suspend`, `resume`, `retry` and `terminate`: one run, or several. `stepwright priority`: one run. */
 import type { Command } from 'commander';
 import type {
   CompensationPreview,
   ControlAnswer,
   ControlRequest,
 } from '../../api/wire/models/control.js';
-import type { ControlledWorkflow } from '../../api/wire/models/workflow.js';
-import { readDuration } from '../arguments/values.js';
+import type { ControlledWorkflow, Priority } from '../../api/wire/models/workflow.js';
+import { readDuration, readPriority } from '../arguments/values.js';
 import { jsonContent, pathTo, type ServerClient } from '../connection/server-client.js';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
 import { misused } from '../failure.js';
@@ -56,6 +56,21 @@ export const terminate = controlCommand('terminate', 'end runs', (command) =>
     .option('--dry-run', 'with --compensate: only show what would be undone')
     .option('--reason <text>', 'the reason, for the record of actions'),
 );
+
+export const priority = serverCommand({
+  description: 'change the order in which the work of a run waits',
+  declare: (command) =>
+    command
+      .argument('<run>', 'the id of a run')
+      .argument('<priority>', 'from 1 (first) to 5 (last)', readPriority),
+  run: async ({ connect, output }: Call, id: string, wanted: Priority) => {
+    const client = await connect();
+    const body = jsonContent({ priority: wanted });
+    const path = pathTo`/api/workflow/${id}/priority`;
+    const run = await client.send<ControlledWorkflow>('PUT', path, { body });
+    output.result(run, () => output.line(`${plain(run.workflowId)}  priority ${run.priority}`));
+  },
+});
 
 /** The exit code is 1 if a run was refused or is missing. */
 function controlCommand(

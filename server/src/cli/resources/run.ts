@@ -4,9 +4,10 @@ import type {
   ConflictScope,
   ControlledWorkflow,
   OnConflict,
+  Priority,
 } from '../../api/wire/models/workflow.js';
 import { readObject } from '../arguments/data.js';
-import { collect, readDuration, readVersion } from '../arguments/values.js';
+import { collect, readDuration, readPriority, readVersion } from '../arguments/values.js';
 import { jsonContent, pathTo, type Query } from '../connection/server-client.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import { misused } from '../failure.js';
@@ -22,6 +23,7 @@ interface RunOptions {
   readonly tag?: readonly string[];
   readonly version?: number;
   readonly delay?: number;
+  readonly priority?: Priority;
   readonly onConflict?: OnConflict;
   readonly conflictScope?: ConflictScope;
   readonly idempotencyKey?: string;
@@ -40,6 +42,7 @@ export const run = serverCommand({
       .option('--tag <name=value>', 'repeatable', collect)
       .option('--version <number>', 'the version of the definition', readVersion)
       .option('--delay <duration>', 'when the first step runs, such as 2h30m', readDuration)
+      .option('--priority <number>', 'from 1 (first) to 5 (last): the order of work', readPriority)
       .addOption(
         new Option('--on-conflict <action>', 'if another run has the same reference').choices(
           ON_CONFLICT,
@@ -87,8 +90,9 @@ export const run = serverCommand({
 });
 
 function startQuery(options: RunOptions): Query {
-  const { conflictScope, delay, onConflict, reference, tag, version } = options;
+  const { conflictScope, delay, onConflict, priority, reference, tag, version } = options;
   return {
+    priority,
     onConflict,
     conflictScope,
     reference,

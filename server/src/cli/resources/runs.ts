@@ -48,6 +48,7 @@ function printRun(output: Output, run: Workflow): void {
     ['Status', status, styleOf(status)],
     ['Reference', run.reference ?? ''],
     ['Tags', tagsText(run.tags)],
+    ['Priority', String(run.priority)],
     ['Parent', run.parent?.workflowId ?? ''],
     ['Restart of', run.restartOf ?? ''],
     ['Restarted as', run.restartedAs ?? ''],

@@ -5,7 +5,7 @@
  * parser accepts. The reverse does not hold: a schema cannot check unique ids, references to steps, or expressions.
  */
 import { ERROR_BEHAVIORS } from '../model/definition.js';
-import { CONFLICT_SCOPE_NAMES, ON_CONFLICT } from '../model/start-options.js';
+import { CONFLICT_SCOPE_NAMES, ON_CONFLICT, PRIORITIES } from '../model/start-options.js';
 import { OVERLAPS } from '../model/trigger.js';
 import { TAG_NAME_LENGTH_MAX, TAG_VALUE_LENGTH_MAX, TAGS_MAX } from '../values/tags.js';
 import type { JsonObject } from '../values/json.js';
@@ -59,6 +59,7 @@ const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
   reference: { type: ['string', 'number', 'null'] },
   onConflict: choice(ON_CONFLICT),
   conflictScope: choice(CONFLICT_SCOPE_NAMES),
+  priority: { type: ['integer', 'null'], minimum: 1, maximum: PRIORITIES.length },
   retention: { ...DURATION, minimum: 1 },
   triggers: { type: ['array', 'null'], maxItems: TRIGGERS_MAX, items: { $ref: '#/$defs/trigger' } },
   steps: { type: 'array', minItems: 1, items: STEP },

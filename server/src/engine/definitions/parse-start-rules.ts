@@ -1,23 +1,33 @@
-/** The members that prevent duplicate runs: Reference, OnConflict and ConflictScope. */
+/** The members that say how runs start: Reference, OnConflict and ConflictScope prevent duplicates, Priority orders their work. */
 import type { WorkflowDefinition } from '../model/definition.js';
 import type { InputValue } from '../model/input-value.js';
-import { CONFLICT_SCOPE_NAMES, CONFLICT_SCOPES, ON_CONFLICT } from '../model/start-options.js';
+import {
+  CONFLICT_SCOPE_NAMES,
+  CONFLICT_SCOPES,
+  ON_CONFLICT,
+  PRIORITIES,
+} from '../model/start-options.js';
 import { describeValue, toChoice } from '../values/convert-input.js';
 import { label, type MemberReader } from './member-reader.js';
 import { parseInputValue } from './parse-input-value.js';
 import type { DefinitionMember } from './step-members.js';
 
 type Reader = MemberReader<DefinitionMember>;
-type StartRules = Pick<WorkflowDefinition, 'reference' | 'onConflict' | 'conflictScope'>;
+type StartRules = Pick<
+  WorkflowDefinition,
+  'reference' | 'onConflict' | 'conflictScope' | 'priority'
+>;
 
 const USE = { gives: 'name', knowsStep: false, stepType: null } as const;
 
 export function parseStartRules(reader: Reader): StartRules {
   const scope = choiceOf(reader, 'conflictScope', CONFLICT_SCOPE_NAMES);
+  const priority = reader.number('priority', [1, PRIORITIES.length], true);
   return {
     reference: parseReference(reader),
     onConflict: choiceOf(reader, 'onConflict', ON_CONFLICT),
     conflictScope: CONFLICT_SCOPES.find((each) => each === scope?.toLowerCase()) ?? null,
+    priority: PRIORITIES.find((each) => each === priority) ?? null,
   };
 }
 

@@ -13,6 +13,7 @@ export const DEFINITION_MEMBERS = [
   'reference',
   'onConflict',
   'conflictScope',
+  'priority',
   'retention',
   'triggers',
   'steps',
@@ -80,6 +81,8 @@ export const DEFINITION_MEMBER_SUMMARIES: Readonly<Record<DefinitionMember, stri
   onConflict: 'What happens if another run has the same reference. A start can override it',
   conflictScope:
     'Which other runs count for OnConflict: open runs, or all kept runs. A start can override it',
+  priority:
+    'The order in which work waits: 1 goes first, 5 last; default 3. A start can override it',
   retention:
     "How long ended runs are kept, at least 1 second. Overrides the server's instance_retention_seconds",
   triggers: 'Start runs without a client: at times (Cron) or on events (Event)',

@@ -313,6 +313,10 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
         summary: 'The reference of the started run.',
       }),
       optional('Tags', 'object', { summary: 'Tags of the started run, by name.' }),
+      optional('Priority', 'any', {
+        default: 'of this run',
+        summary: 'From 1 (first) to 5 (last): the order in which its work waits.',
+      }),
       optional('OnConflict', 'choice', {
         default: 'of the definition, else allow',
         choices: ON_CONFLICT,

@@ -6,6 +6,7 @@ import { terminate } from '../failure/error-behaviors.js';
 import { cutOff } from '../failure/in-flight.js';
 import { isEnded, type InstanceStatus, type ParentLink, type Instance } from '../model/instance.js';
 import type { InstanceTrace } from '../model/instance-trace.js';
+import { DEFAULT_PRIORITY, type Priority } from '../model/start-options.js';
 import type { Tags } from '../values/tags.js';
 import type { TriggerStart } from '../model/trigger.js';
 import { jsonLength } from '../values/json-length.js';
@@ -23,6 +24,7 @@ export interface StartOptions {
   readonly parent: ParentLink | null;
   /** Default: none. */
   readonly tags?: Tags;
+  readonly priority?: Priority;
   /** The instance that this one restarts. Default: none. */
   readonly restartOf?: string;
   /** The trigger that starts it. Default: none. */
@@ -45,6 +47,7 @@ export function startSession(
     version: definition.version,
     reference: start.reference,
     tags: start.tags ?? NO_TAGS,
+    priority: start.priority ?? DEFAULT_PRIORITY,
     index: NO_INDEX,
     restartOf: start.restartOf ?? null,
     restartedAs: null,

@@ -5,7 +5,7 @@
 import type { BuiltInStepType } from './step-type-names.js';
 import type { JsonObject } from '../values/json.js';
 import type { InputValue } from './input-value.js';
-import type { ConflictScope, OnConflict } from './start-options.js';
+import type { ConflictScope, OnConflict, Priority } from './start-options.js';
 import type { Tags } from '../values/tags.js';
 import type { TriggerDefinition } from './trigger.js';
 
@@ -80,6 +80,8 @@ export interface WorkflowDefinition {
   /** The default reference, evaluated on the start data, for starts that don't set one; null: no reference. */
   readonly reference: InputValue | null;
   /** The default for starts that don't set it. */
+  /** The priority of its instances; null: the default. */
+  readonly priority: Priority | null;
   readonly onConflict: OnConflict | null;
   readonly conflictScope: ConflictScope | null;
   /** How long ended instances are kept; null: the server's retention. */

@@ -12,6 +12,7 @@ import type { JsonObject } from '../values/json.js';
 import type { InstanceTrace } from './instance-trace.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
 import type { TriggerStart } from './trigger.js';
+import type { Priority } from './start-options.js';
 import type { Tags } from '../values/tags.js';
 import type { StepError, StepRecord } from './step-record.js';
 
@@ -113,6 +114,8 @@ export interface Instance {
   readonly reference: string | null;
   /** As last read from the store, where clients change them. */
   tags: Tags;
+  /** As last read from the store, where clients change it. */
+  priority: Priority;
   /** As in the newest commit. */
   index: IndexFields;
   /** The instance that this one restarts. */

@@ -23,6 +23,7 @@ import type { StepError, StepRecord } from './step-record.js';
 import type { IndexFields } from '../values/index-fields.js';
 import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
+import { DEFAULT_PRIORITY, type Priority } from './start-options.js';
 import type { Tags } from '../values/tags.js';
 import type { TriggerStart } from './trigger.js';
 
@@ -44,6 +45,8 @@ export interface InstanceColumns {
   readonly reference: string | null;
   readonly tags: Tags;
   readonly index: IndexFields;
+  /** Omitted: the default. */
+  readonly priority?: Priority;
   /** Omitted: none. */
   readonly restartOf?: string | null;
   readonly restartedAs?: string | null;
@@ -148,6 +151,7 @@ function instanceOf(columns: InstanceColumns, state: StateText): Instance {
     version: columns.version,
     reference: columns.reference,
     tags: columns.tags,
+    priority: columns.priority ?? DEFAULT_PRIORITY,
     index: columns.index,
     restartOf: columns.restartOf ?? null,
     restartedAs: columns.restartedAs ?? null,

@@ -8,6 +8,11 @@ export type ConflictScope = (typeof CONFLICT_SCOPES)[number];
 /** As written in definitions, which accept any case. */
 export const CONFLICT_SCOPE_NAMES = ['Open', 'Kept'] as const;
 
+/** The order in which work waits: 1 goes first. */
+export const PRIORITIES = [1, 2, 3, 4, 5] as const;
+export type Priority = (typeof PRIORITIES)[number];
+export const DEFAULT_PRIORITY: Priority = 3;
+
 /** A start's reference options. Null: as the definition says. */
 export interface StartKey {
   readonly reference: string | null;

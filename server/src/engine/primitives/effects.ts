@@ -15,8 +15,10 @@ import type { Json, JsonObject } from '../values/json.js';
 import {
   CONFLICT_SCOPES,
   ON_CONFLICT,
+  PRIORITIES,
   type ConflictScope,
   type OnConflict,
+  type Priority,
   type StartKey,
 } from '../model/start-options.js';
 import { readTags } from '../model/start-tags.js';
@@ -57,6 +59,8 @@ export interface ChildStartInputs {
   readonly version: number | 'latest';
   readonly key: StartKey;
   readonly tags: Tags;
+  /** Null: the parent's. */
+  readonly priority: Priority | null;
 }
 
 /** @throws InputError */
@@ -69,6 +73,7 @@ export function childStartOf(inputs: JsonObject): ChildStartInputs {
       conflictScope: optional<ConflictScope | null>(inputs, 'ConflictScope', toScope, null),
     },
     tags: optional(inputs, 'Tags', toTags, {}),
+    priority: optional<Priority | null>(inputs, 'Priority', toPriority, null),
   };
 }
 
@@ -86,6 +91,14 @@ function toVersion(value: Json): Conversion<number> {
     return { ok: true, value: version };
   }
   const message = `expected the number of a version, but got ${describeValue(value)}`;
+  return { ok: false, message };
+}
+
+function toPriority(value: Json): Conversion<Priority> {
+  const number = typeof value === 'string' ? Number(value) : value;
+  const priority = PRIORITIES.find((each) => each === number);
+  if (priority !== undefined) return { ok: true, value: priority };
+  const message = `expected a priority from 1 to ${PRIORITIES.length}, but got ${describeValue(value)}`;
   return { ok: false, message };
 }
 

@@ -56,7 +56,7 @@ export class ActivityQueries {
 
 function viewItem(item: ActivityListItem, now: number): ActivityItemView {
   const { attempt, availableAt, claimed, createdAt, deferred, id, instanceId, workerId } = item;
-  const { definitionId, reference } = item;
+  const { definitionId, priority, reference } = item;
   const isHeld = claimed && !deferred && availableAt > now;
   const unheld = deferred ? 'deferred' : 'waiting';
   return {
@@ -65,6 +65,7 @@ function viewItem(item: ActivityListItem, now: number): ActivityItemView {
     reference,
     executionId: readExecutionKey(id).pointerId,
     attempt: isHeld ? attempt : attempt + 1,
+    priority,
     offeredTime: createdAt,
     state: isHeld ? 'held' : unheld,
     workerId: isHeld ? workerId : null,

@@ -1,5 +1,6 @@
 /** The calls of workers and operators on activities, and their results. Times are milliseconds since 1970. */
 import type { Json } from '../../engine/values/json.js';
+import type { Priority } from '../../engine/model/start-options.js';
 import type { PolledActivity, WorkerIdentity } from '../workers/worker-registry.js';
 import type { TraceHeaders } from '../../tracing/trace-context.js';
 
@@ -59,6 +60,7 @@ export interface ActivityItemView {
   readonly executionId: number;
   /** The number of the next or current attempt. */
   readonly attempt: number;
+  readonly priority: Priority;
   readonly offeredTime: number;
   /** `deferred`: skipped, because its workflow is not Runnable. */
   readonly state: 'waiting' | 'held' | 'deferred';

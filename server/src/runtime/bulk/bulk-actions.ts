@@ -4,17 +4,16 @@
  * A node may die after an action and before it has stored the job's progress; then the next node repeats the action on the same
  * instance. That must have no second effect (rule BJ1):
  *
- * | action             | why a repetition has no second effect                                              | |
- * ------------------ | ---------------------------------------------------------------------------------- | | suspend, resume,
- * | the store records the job in the audit of the instance, in the step that changes   | | terminate          | the instance;
- * an instance whose audit names the job is not touched again           | | terminate with     | the same; besides, the message
- * to the instance has an id of the action              | | compensation       |
- * | | retry              | the same; besides, the message to the instance has an id of the job                | | modify
- * | the instance keeps the key of the modification, which is made of the job; looking  | |                    | into the audit
- * first only saves planning it again                                  | | restart            | the new instance has an id made
- * of the job and the instance                        | | purge              | an instance that is gone has been purged
- * |
+ * - suspend, resume, terminate: the store records the job in the audit of the instance, in the step that changes the instance. An
+ *   instance whose audit names the job is not touched again.
+ * - terminate with compensation, retry: the same; besides, the message to the instance has an id of the action or of the job.
+ * - modify: the instance keeps the key of the modification, which is made of the job. Looking into the audit first only saves
+ *   planning it again.
+ * - restart: the new instance has an id made of the job and the instance.
+ * - priority: it is set to the same value again. As the audit names the job, a later change by somebody else stays.
+ * - purge: an instance that is gone has been purged.
  */
+import type { Priority } from '../../engine/model/start-options.js';
 import { AppError } from '../../base/errors.js';
 import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import type { Store } from '../../store/store.js';
@@ -33,6 +32,8 @@ export interface BulkActor {
   readonly modification: BulkModification | null;
   /** Only for the action `terminate`. */
   readonly compensate: boolean;
+  /** Only for the action `priority`. */
+  readonly priority: Priority | null;
   readonly allowed: AllowedNames;
 }
 
@@ -41,7 +42,7 @@ export type BulkAct = (id: string, by: BulkActor) => Promise<'done' | 'skipped'>
 
 export interface BulkActionsOptions {
   readonly store: Pick<Store, 'listAudit'>;
-  readonly control: Pick<InstanceControl, 'controlFor'>;
+  readonly control: Pick<InstanceControl, 'controlFor' | 'setPriority'>;
   readonly queries: Pick<InstanceQueries, 'definitionOf'>;
   readonly purges: Pick<InstancePurges, 'purge'>;
   readonly repairs: Pick<InstanceRepairs, 'modify'>;
@@ -74,6 +75,12 @@ export class BulkActions {
         // The id of the new instance is derived from the key.
         const idempotency = { key: `bulk/${by.jobId}/${id}`, requestHash: by.jobId };
         await options.restarts.restart(id, { reason: detailOf(by), idempotency }, by.actor);
+        return 'done';
+      },
+      priority: async (id, by) => {
+        if (by.priority === null) throw new AppError('internal', 'The priority is missing');
+        const { actor } = by;
+        await options.control.setPriority(id, by.priority, { actor, detail: detailOf(by) });
         return 'done';
       },
       purge: async (id, by) => {

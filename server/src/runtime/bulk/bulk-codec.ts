@@ -1,5 +1,6 @@
 /** The stored texts of bulk jobs. */
 import type { AllowedNames } from '../../base/allowed-names.js';
+import type { Priority } from '../../engine/model/start-options.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import type { BulkJobRecord, BulkJobSummary } from '../../store/records/bulk-jobs.js';
 import type { InstancePosition } from '../../store/records/instance-lists.js';
@@ -29,6 +30,7 @@ export interface BulkTask {
   readonly filter: BulkFilter | null;
   readonly modification: BulkModification | null;
   readonly compensate: boolean;
+  readonly priority: Priority | null;
 }
 
 export const writeAbout = (about: BulkAbout): string => write(about);
@@ -44,10 +46,10 @@ export const readAbout = (text: string): BulkAbout => {
   const { apiKeyId = null, reach = 'all', ...about } = read(text) as Stored;
   return { ...about, apiKeyId, reach };
 };
-/** Jobs of older versions don't have `compensate`. */
+/** Jobs of older versions don't have `compensate` and `priority`. */
 export const readTask = (text: string): BulkTask => {
-  const task = read(text) as Omit<BulkTask, 'compensate'> & Partial<BulkTask>;
-  return { ...task, compensate: task.compensate ?? false };
+  const task = read(text) as Omit<BulkTask, 'compensate' | 'priority'> & Partial<BulkTask>;
+  return { ...task, compensate: task.compensate ?? false, priority: task.priority ?? null };
 };
 export const readIds = (text: string): readonly string[] => read(text) as readonly string[];
 export const readFailures = (text: string): readonly BulkFailure[] =>

@@ -110,8 +110,7 @@ export class BulkJobRun {
     this.#options = options;
     this.#job = job;
     this.#action = action;
-    const { compensate, modification } = readTask(job.task);
-    this.#by = { jobId: job.id, actor, reason, modification, compensate, allowed: reach };
+    this.#by = { jobId: job.id, actor, reason, ...readTask(job.task), allowed: reach };
     this.#progress = new BulkProgressTracker(job);
     this.#pacer = new Pacer(options.clock, perSecond);
     this.#width = widthOf(action, perSecond);

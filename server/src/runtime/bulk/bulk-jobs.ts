@@ -228,7 +228,7 @@ export class BulkJobs {
 
   #newJob(request: BulkRequest): BulkJobRecord {
     const { action, actor, apiKeyId, perSecond, allowed, reason } = request;
-    const { compensate, idempotency, modification } = request;
+    const { compensate, idempotency, modification, priority } = request;
     const startTime = this.#options.clock.now();
     const ids = idsOf(request);
     return {
@@ -245,7 +245,7 @@ export class BulkJobs {
         perSecond: perSecond ?? PER_SECOND,
         reach: allowed,
       }),
-      task: writeTask({ filter: filterOf(request), modification, compensate }),
+      task: writeTask({ filter: filterOf(request), modification, compensate, priority }),
       state: 'Running',
       startTime,
       endTime: null,

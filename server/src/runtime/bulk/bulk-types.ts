@@ -1,5 +1,6 @@
 /** The calls of clients on bulk jobs, and their results. Times are milliseconds since 1970. */
 import type { DocumentProblem } from '../../engine/model/definition.js';
+import type { Priority } from '../../engine/model/start-options.js';
 import type { ErrorCode } from '../../base/errors.js';
 import type { AllowedNames } from '../../base/allowed-names.js';
 import type { ApiKeyState } from '../access/api-key-types.js';
@@ -10,7 +11,7 @@ import type { InstanceListItem } from '../model/instance-types.js';
 import type { ModifyRequest } from '../operations/repair/repair-types.js';
 
 export type BulkAction =
-  'suspend' | 'resume' | 'retry' | 'terminate' | 'modify' | 'restart' | 'purge';
+  'suspend' | 'resume' | 'retry' | 'terminate' | 'modify' | 'restart' | 'priority' | 'purge';
 
 /** The filter of a list, with its conditions as text. */
 export interface BulkFilter extends Omit<InstanceFilter, 'where'> {
@@ -32,6 +33,8 @@ export interface BulkRequest {
   readonly modification: BulkModification | null;
   /** Only for the action `terminate`: compensates completed steps first. */
   readonly compensate: boolean;
+  /** Only for the action `priority`. */
+  readonly priority: Priority | null;
   /** Default: `PER_SECOND`. */
   readonly perSecond: number | null;
   readonly actor: string;

@@ -2,6 +2,7 @@
 import { failingSince } from '../../engine/failure/cause.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import { waitsForRetry } from '../../engine/flow/messages.js';
+import { DEFAULT_PRIORITY } from '../../engine/model/start-options.js';
 import { undoneBy } from '../../engine/session/undone-by.js';
 import { childIdOf } from '../../engine/model/child-id.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
@@ -72,6 +73,7 @@ export function viewNew(
     version: definition.version,
     reference: request.reference,
     tags: request.tags ?? {},
+    priority: request.priority ?? DEFAULT_PRIORITY,
     index: indexFieldsOf(request.data, definition.index),
     status: 'Runnable',
     outcome: null,
@@ -98,7 +100,7 @@ export function viewCommitted(instance: Instance, committedAt: number): Instance
 export function committedItem(instance: Instance, lastChangeTime: number): InstanceListItem {
   const { definitionId, endTime, id, index, lastError, outcome, reference, tags } = instance;
   const parent = parentOf(instance.parent?.workflowId ?? null);
-  const { restartedAs, restartOf, startTime, status, version } = instance;
+  const { priority, restartedAs, restartOf, startTime, status, version } = instance;
   const failures = {
     failureTime: lastError?.time ?? null,
     failingSince: lastError === null ? null : failingSince(lastError),
@@ -107,7 +109,7 @@ export function committedItem(instance: Instance, lastChangeTime: number): Insta
   const own = { id, definitionId, version, reference, tags, index, status, outcome, parent };
   const failure = failureOf(instance);
   const trigger = triggerOf(instance.trigger);
-  return { ...own, ...times, failure, restartOf, restartedAs, trigger };
+  return { ...own, ...times, priority, failure, restartOf, restartedAs, trigger };
 }
 
 export function listItem(record: InstanceSummary): InstanceListItem {
@@ -116,7 +118,7 @@ export function listItem(record: InstanceSummary): InstanceListItem {
   const failures = { failureTime, failingSince: record.failingSince ?? failureTime };
   const times = { startTime, endTime, lastChangeTime, ...failures };
   const parent = parentOf(record.parentId);
-  const { restartedAs, restartOf } = record;
+  const { priority, restartedAs, restartOf } = record;
   const own = {
     id,
     definitionId,
@@ -131,7 +133,7 @@ export function listItem(record: InstanceSummary): InstanceListItem {
   };
   // Written by newRecord.
   const trigger = record.startedBy === null ? null : (JSON.parse(record.startedBy) as TriggerView);
-  return { ...own, ...times, restartOf, restartedAs, trigger };
+  return { ...own, ...times, priority, restartOf, restartedAs, trigger };
 }
 
 function triggerOf(start: TriggerStart | null): TriggerView | null {

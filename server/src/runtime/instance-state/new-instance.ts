@@ -5,6 +5,7 @@ import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { stateVersionOf } from '../../engine/model/snapshot.js';
+import type { Priority } from '../../engine/model/start-options.js';
 import type { Tags } from '../../engine/values/tags.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { ConflictRule, InstanceRecord } from '../../store/records/instances.js';
@@ -18,6 +19,7 @@ export interface NewInstance {
   readonly reference: string | null;
   /** Default: none. */
   readonly tags?: Tags;
+  readonly priority?: Priority;
   /** The instance that this one restarts. Default: none. */
   readonly restartOf?: string;
   /** The trigger that starts it. Default: none. */
@@ -73,6 +75,7 @@ export function newRecord(
     crashes: 0,
     schemaVersion: stateVersionOf(instance),
     requestHash: start.requestHash,
+    priority: instance.priority,
     restartOf: instance.restartOf,
     restartedAs: instance.restartedAs,
     startedBy: startedByText(instance.trigger),

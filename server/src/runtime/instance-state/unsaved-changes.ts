@@ -6,6 +6,7 @@
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { noChanges, type Changes, type Session } from '../../engine/session/session.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { StepRecord } from '../../engine/model/step-record.js';
 import type { ActivityClaim, NewActivityRecord } from '../../store/records/activities.js';
 import type { HistoryRecord, SideRecords } from '../../store/records/instances.js';
@@ -65,6 +66,7 @@ export class UnsavedChanges {
       if (!wasUnsaved || this.#attempted) this.#removedSubscriptions.push(id);
     }
     this.#offer(session, changes.activities, workers);
+    this.#prioritize(instance);
     for (const id of changes.removedActivities) {
       workers.release(id);
       const wasUnsaved = this.#activities.delete(id);
@@ -139,9 +141,17 @@ export class UnsavedChanges {
         instanceId,
         name,
         parameters,
+        priority: session.instance.priority,
         createdAt: session.now,
         ...(claim === null ? {} : { claim }),
       });
+    }
+  }
+
+  /** The priority may have changed since a commit that was lost. */
+  #prioritize({ priority }: Instance): void {
+    for (const [id, activity] of this.#activities) {
+      if (activity.priority !== priority) this.#activities.set(id, { ...activity, priority });
     }
   }
 

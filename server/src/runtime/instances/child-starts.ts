@@ -4,6 +4,7 @@ import { parentLinkOf, rootOf } from '../../engine/model/child-id.js';
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
+import type { Priority } from '../../engine/model/start-options.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import { FairSemaphore } from '../../base/limits/fair-semaphore.js';
@@ -16,6 +17,8 @@ const UNDER_WAY_MAX = 32;
 export interface ChildStart {
   readonly workflowId: string;
   readonly parent: ParentLink;
+  /** The parent's priority. */
+  readonly priority: Priority;
   /** The parent's trace. */
   readonly trace?: InstanceTrace;
 }
@@ -55,8 +58,8 @@ export class ChildStarts {
     const link = parentLinkOf(parent, pointer, state.wait);
     const end = await this.#turns.acquire(root);
     try {
-      const { trace } = parent;
-      const child = { workflowId, parent: link, ...(trace !== undefined && { trace }) };
+      const { priority, trace } = parent;
+      const child = { workflowId, parent: link, priority, ...(trace !== undefined && { trace }) };
       const started = await startChild(state.inputs, child);
       if (started.outcome === 'started') return { ok: true, values: {} };
       if (started.outcome === 'joined')

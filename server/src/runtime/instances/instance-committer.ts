@@ -334,6 +334,7 @@ export class InstanceCommitter implements FirstPass {
     const { session } = this;
     this.#parts.inbox.replace(record);
     session.instance.tags = record.tags;
+    session.instance.priority = record.priority;
     session.instance.index = record.index;
     session.instance.restartedAs = record.restartedAs;
     if (record.status !== this.#stored.status) {

@@ -1,5 +1,5 @@
 /** The calls of clients on instances, and their results. Times are milliseconds since 1970. */
-import type { ConflictScope, OnConflict } from '../../engine/model/start-options.js';
+import type { ConflictScope, OnConflict, Priority } from '../../engine/model/start-options.js';
 import type { Tags } from '../../engine/values/tags.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { IndexFields } from '../../engine/values/index-fields.js';
@@ -27,6 +27,8 @@ export interface StartRequest extends TraceHeaders {
   readonly startAt?: number;
   readonly delayMs?: number;
   readonly tags?: Tags;
+  /** Default: the definition's, or else 3. */
+  readonly priority?: Priority;
   /** Default: the definition's, or else `allow`. The others need a reference. */
   readonly onConflict?: OnConflict;
   /** Default: the definition's, or else `open`. */
@@ -67,6 +69,7 @@ export interface InstanceView {
   readonly version: number;
   readonly reference: string | null;
   readonly tags: Tags;
+  readonly priority: Priority;
   readonly index: IndexFields;
   readonly status: InstanceStatus;
   /** Null while the instance is open. */

@@ -6,6 +6,7 @@
 import type { Instance } from '../../engine/model/instance.js';
 import { waitsForRetry } from '../../engine/flow/messages.js';
 import { executionKey, type Pointer } from '../../engine/model/pointer.js';
+import type { Priority } from '../../engine/model/start-options.js';
 import { TAGS_MAX } from '../../engine/values/tags.js';
 import { AppError } from '../../base/errors.js';
 import type {
@@ -183,6 +184,27 @@ export class InstanceControl {
       throw new AppError('invalid_request', `A run can have at most ${TAGS_MAX} tags`, {
         fields: { workflowId: id },
       });
+    }
+    changed(result.record);
+    return viewInstance(result.record);
+  }
+
+  /**
+   * Changes the priority of an open instance, and of its work items that wait.
+   * @throws AppError `workflow_not_found`, `action_conflict`: it has ended
+   */
+  async setPriority(
+    id: string,
+    priority: Priority,
+    { actor, detail = null }: Pick<ControlledBy, 'actor' | 'detail'>,
+  ): Promise<InstanceView> {
+    const { changed, store } = this.#options;
+    const why = detail === null ? '' : `: ${detail}`;
+    const entry = this.#entry(actor, 'set-priority', `${priority}${why}`);
+    const result = await store.setPriority(id, priority, entry);
+    if (result.outcome === 'missing') throw instanceNotFound(id);
+    if (result.outcome === 'refused') {
+      throw conflict('action_conflict', result.record, 'The run has ended');
     }
     changed(result.record);
     return viewInstance(result.record);

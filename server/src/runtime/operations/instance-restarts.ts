@@ -1,4 +1,4 @@
-/** Restarts instances: each as a new instance with the same input, reference and tags. */
+/** Restarts instances: each as a new instance with the same input, reference, tags and priority. */
 import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
@@ -32,8 +32,9 @@ export class InstanceRestarts {
     const { queries, starts } = this.#options;
     const { idempotency = null, reason, version } = request;
     const data = await queries.getInput(id);
-    const old = await queries.read(id, ({ definitionId, reference, tags, version: used }) => {
-      return { definitionId, reference, tags, version: used };
+    const old = await queries.read(id, (record) => {
+      const { definitionId, priority, reference, tags, version: used } = record;
+      return { definitionId, priority, reference, tags, version: used };
     });
     const { instance } = await starts.start({
       ...old,

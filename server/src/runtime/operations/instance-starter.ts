@@ -1,5 +1,6 @@
 /** Starts instances: for clients, who may repeat a request with the same Idempotency-Key, and for SubWorkflow steps. */
 import { childStartOf } from '../../engine/primitives/effects.js';
+import { DEFAULT_PRIORITY } from '../../engine/model/start-options.js';
 import type { ParentLink } from '../../engine/model/instance.js';
 import { toObject, toText } from '../../engine/values/convert-input.js';
 import type { JsonObject } from '../../engine/values/json.js';
@@ -119,7 +120,7 @@ export class InstanceStarter {
   async #start(id: string, request: StartRequest): Promise<Started> {
     const { catalog, clock, tracing } = this.#options;
     const { actor = ANONYMOUS, conflictScope = null, definitionId, idempotency } = request;
-    const { onConflict = null, reference, replaced, restartOf, tags } = request;
+    const { onConflict = null, priority, reference, replaced, restartOf, tags } = request;
     const definition = await catalog.startable(definitionId, request.version ?? 'latest');
     const startTime = clock.now();
     const start: NewInstance = {
@@ -132,6 +133,7 @@ export class InstanceStarter {
       requestHash: idempotency?.requestHash ?? null,
       startTime,
       startAt: startAtOf(request, startTime),
+      ...(priority !== undefined && { priority }),
       ...(restartOf !== undefined && { restartOf }),
       ...(request.trigger !== undefined && { trigger: request.trigger.start }),
       ...traceStart(tracing, { id, startTime, ...request }),
@@ -197,7 +199,7 @@ export class InstanceStarter {
     const data = toObject(inputs['Data'] ?? {});
     if (!definitionId.ok) throw new AppError('invalid_request', definitionId.message);
     if (!data.ok) throw new AppError('invalid_request', `The input Data: ${data.message}`);
-    const { key, tags, version } = childStartOf(inputs);
+    const { key, priority, tags, version } = childStartOf(inputs);
     const definition = await environment.retryStore(
       () => catalog.startable(definitionId.value, version),
       isStopping,
@@ -213,6 +215,7 @@ export class InstanceStarter {
       parent,
       requestHash: null,
       startTime,
+      priority: priority ?? child.priority,
       ...traceChild(tracing, { definitionId: definition.id, startTime, ...child }),
     };
     const inserted = await environment.retryStore(
@@ -261,8 +264,9 @@ export class InstanceStarter {
 }
 
 function viewStart(request: StartRequest, start: NewInstance): InstanceView {
-  const { data, definition, id, reference, startTime, tags = {} } = start;
-  return viewNew(id, definition, { ...request, data, reference, tags }, startTime);
+  const { data, definition, id, priority = DEFAULT_PRIORITY, reference, startTime } = start;
+  const { tags = {} } = start;
+  return viewNew(id, definition, { ...request, data, priority, reference, tags }, startTime);
 }
 
 function startAtOf({ delayMs, startAt }: StartRequest, startTime: number): number | null {

@@ -1,6 +1,11 @@
 /** Applies a definition to a start: its data and tags, its reference, and its conflict rule. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
-import type { ConflictScope, OnConflict, StartKey } from '../../engine/model/start-options.js';
+import {
+  DEFAULT_PRIORITY,
+  type ConflictScope,
+  type OnConflict,
+  type StartKey,
+} from '../../engine/model/start-options.js';
 import { mergeTags } from '../../engine/model/start-tags.js';
 import type { Tags } from '../../engine/values/tags.js';
 import { toName } from '../../engine/values/convert-input.js';
@@ -30,7 +35,7 @@ export interface RequestedStart {
   readonly actor: string;
 }
 
-type Content = Required<Pick<NewInstance, 'data' | 'tags'>>;
+type Content = Required<Pick<NewInstance, 'data' | 'tags' | 'priority'>>;
 type Keyed = Pick<NewInstance, 'reference' | 'conflict'>;
 
 export class StartAdmission {
@@ -49,13 +54,14 @@ export class StartAdmission {
     return { ...asked.start, ...content, ...(await this.keyOf(asked, content.data)) };
   }
 
-  /** @throws AppError `invalid_data`, `invalid_request` */
+  /** The data, the tags and the priority. @throws AppError `invalid_data`, `invalid_request` */
   async contentOf({ start, tags }: Omit<RequestedStart, 'key'>): Promise<Content> {
     const { data, definition, restartOf } = start;
     // A restarted instance has exactly the tags of the first one.
     const all = restartOf === undefined ? tagsOf(definition, tags) : (tags ?? {});
-    if (definition.input === null) return { data, tags: all };
-    return { data: await this.#options.inputSchemas.admit(definition, data), tags: all };
+    const own = { tags: all, priority: start.priority ?? definition.priority ?? DEFAULT_PRIORITY };
+    if (definition.input === null) return { data, ...own };
+    return { data: await this.#options.inputSchemas.admit(definition, data), ...own };
   }
 
   /**

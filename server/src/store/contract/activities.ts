@@ -16,8 +16,8 @@ import type { InboxMessage } from '../records/messages.js';
 
 export interface ActivityStore {
   /**
-   * Hands out the item of that name that has been available longest (`availableAt <= now`, neither done nor withdrawn), once:
-   * sets its claim and increments its attempt. Items of an instance that is not Runnable are skipped and deferred: their `availableAt`
+   * Hands out the item of that name with the lowest number as its priority, and of those the one that has been available longest
+   * (`availableAt <= now`, neither done nor withdrawn), once: sets its claim and increments its attempt. Items of an instance that is not Runnable are skipped and deferred: their `availableAt`
    * moves `deferMs` ahead (a resume makes them available immediately). Returns null if there is no item to hand out.
    *
    * With `lengthMax`, an item with longer parameters is not claimed and not loaded; its length is returned. MongoDB does not know

@@ -1,9 +1,11 @@
 /** Instances, with their messages, history and audit. Rules S1–S11: ../store.ts. */
+import type { Priority } from '../../engine/model/start-options.js';
 import type {
   AuditEntry,
   ControlAction,
   ControlResult,
   PatchTagsResult,
+  SetPriorityResult,
   TagChanges,
 } from '../records/control.js';
 import type { FailureCounts, FailureRequest } from '../records/failures.js';
@@ -107,6 +109,11 @@ export interface InstanceStore {
    * so that the owner reads the new tags before its next commit.
    */
   patchTags(id: string, changes: TagChanges, audit: AuditEntry): Promise<PatchTagsResult>;
+  /**
+   * Changes the priority of an open instance and of its activities that are not done, and records `audit`. Increments `inSeq`, so
+   * that the owner reads the new priority before its next commit offers activities. On MongoDB, the activities follow.
+   */
+  setPriority(id: string, priority: Priority, audit: AuditEntry): Promise<SetPriorityResult>;
   /**
    * Stores the link and `audit` in one step, in any status, and increments `inSeq`. An ended instance is no longer failed:
    * its `failure` becomes null. False: there is no such instance.

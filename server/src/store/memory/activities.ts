@@ -1,4 +1,5 @@
 /** Activities: inserts and removals with their instances, results, leases and takeovers. */
+import type { Priority } from '../../engine/model/start-options.js';
 import type {
   ActivityClaim,
   ActivityPosition,
@@ -26,6 +27,13 @@ export function insertActivity(data: MemoryData, item: NewActivityRecord): void 
 export function settleActivity(data: MemoryData, id: string): void {
   const known = data.activities.get(id);
   if (known?.record.done === true) data.activities.set(id, { ...known, settled: true });
+}
+
+export function setPriorityOf(data: MemoryData, instanceId: string, priority: Priority): void {
+  for (const [id, known] of data.activities) {
+    if (known.record.instanceId !== instanceId || known.record.done) continue;
+    data.activities.set(id, { ...known, record: { ...known.record, priority } });
+  }
 }
 
 /** No instance will apply results once it has ended. */
@@ -168,12 +176,13 @@ function firstDone(left: ActivityPosition, right: ActivityPosition): number {
 }
 
 function freshActivity(item: NewActivityRecord): StoredActivity {
-  const { id, instanceId, name, parameters, createdAt, claim } = item;
+  const { id, instanceId, name, parameters, priority, createdAt, claim } = item;
   const record: ActivityRecord = {
     id,
     instanceId,
     name,
     parameters,
+    priority,
     createdAt,
     availableAt: createdAt,
     attempt: 0,
@@ -210,8 +219,9 @@ export function isAvailable(item: StoredActivity, now: number): boolean {
   return !item.record.done && !item.record.withdrawn && item.record.availableAt <= now;
 }
 
-export function oldestFirst(left: StoredActivity, right: StoredActivity): number {
+export function inClaimOrder(left: StoredActivity, right: StoredActivity): number {
   return (
+    left.record.priority - right.record.priority ||
     left.record.availableAt - right.record.availableAt ||
     compareText(left.record.id, right.record.id)
   );

@@ -7,7 +7,7 @@ import type {
 } from '../records/activities.js';
 import type { OperationArguments } from '../store-operations.js';
 import { compareText } from '../text-order.js';
-import { isAvailable, oldestFirst, held } from './activities.js';
+import { isAvailable, inClaimOrder, held } from './activities.js';
 import type { MemoryData, StoredActivity } from './memory-data.js';
 
 export function claimActivity(
@@ -16,7 +16,7 @@ export function claimActivity(
 ): ClaimedActivity {
   const candidates = [...data.activities.values()]
     .filter((item) => item.record.name === request.name && isAvailable(item, request.now))
-    .sort(oldestFirst);
+    .sort(inClaimOrder);
   const passedOver = new Set<string>();
   let claimed: ClaimedActivity = null;
   for (const candidate of candidates) {
@@ -90,10 +90,10 @@ export function listActivityItems(
   return [...data.activities.values()]
     .filter(({ record }) => record.name === name && isListed(record, now))
     .map(({ record, deferred }) => {
-      const { id, instanceId, createdAt, availableAt, attempt, workerId, tokenHash } = record;
-      const item = { id, instanceId, createdAt, availableAt, attempt, workerId };
+      const { id, instanceId, priority, createdAt, availableAt, attempt, workerId } = record;
+      const item = { id, instanceId, priority, createdAt, availableAt, attempt, workerId };
       const { definitionId = null, reference = null } = data.instances.get(instanceId) ?? {};
-      return { ...item, claimed: tokenHash !== null, deferred, definitionId, reference };
+      return { ...item, claimed: record.tokenHash !== null, deferred, definitionId, reference };
     })
     .filter((item) => after === null || inQueueOrder(item, after) > 0)
     .sort(inQueueOrder)

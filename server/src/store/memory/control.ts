@@ -1,9 +1,9 @@
 /** Changes to an instance from outside its owner: control actions, tags, links, index fields, and the audit log. */
 import { TAGS_MAX } from '../../engine/values/tags.js';
 import { NEXT_STATUS, patchedTags, type AuditEntry } from '../records/control.js';
-import type { InstanceRecord } from '../records/instances.js';
+import { isLive, type InstanceRecord } from '../records/instances.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
-import { makeDeferredAvailable, settleAllOf } from './activities.js';
+import { makeDeferredAvailable, setPriorityOf, settleAllOf } from './activities.js';
 import { noteAction, type MemoryData } from './memory-data.js';
 
 export function controlInstance(
@@ -41,6 +41,20 @@ export function patchTags(
   if (Object.keys(tags).length > TAGS_MAX) return { outcome: 'too-many', record: current };
   const record = { ...current, tags, inSeq: current.inSeq + 1 };
   data.instances.set(id, record);
+  noteAction(data, id, audit);
+  return { outcome: 'done', record };
+}
+
+export function setPriority(
+  data: MemoryData,
+  [id, priority, audit]: OperationArguments<'setPriority'>,
+): OperationResult<'setPriority'> {
+  const current = data.instances.get(id);
+  if (current === undefined) return { outcome: 'missing' };
+  if (!isLive(current.status)) return { outcome: 'refused', record: current };
+  const record = { ...current, priority, inSeq: current.inSeq + 1 };
+  data.instances.set(id, record);
+  setPriorityOf(data, id, priority);
   noteAction(data, id, audit);
   return { outcome: 'done', record };
 }

@@ -1,10 +1,10 @@
 /** Nodes, retention and statistics. */
 import type { OperationArguments, OperationResult } from '../store-operations.js';
-import type { InstanceRecord, InstanceStatus } from '../records/instances.js';
+import { isLive, type InstanceRecord, type InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
 import type { EndedInstance, StoreStatistics } from '../records/housekeeping.js';
 import { compareText } from '../text-order.js';
-import { isLive, type MemoryData } from './memory-data.js';
+import type { MemoryData } from './memory-data.js';
 
 export function putNode(data: MemoryData, [node]: OperationArguments<'putNode'>): void {
   data.nodes.set(node.id, { ...node });

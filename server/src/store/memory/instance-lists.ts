@@ -3,10 +3,10 @@ import { allowsName } from '../../base/allowed-names.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { fulfills } from '../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
-import type { InstanceRecord, InstanceSummary } from '../records/instances.js';
+import { isLive, type InstanceRecord, type InstanceSummary } from '../records/instances.js';
 import { containsText } from '../text-search.js';
 import { compareText } from '../text-order.js';
-import { isLive, type MemoryData } from './memory-data.js';
+import type { MemoryData } from './memory-data.js';
 
 export function listInstances(
   data: MemoryData,
@@ -85,7 +85,7 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
   const { lastChangeAt, errorAt, failingSince, failure, outcome, parentId, rootId } = instance;
   const { underWay, tags, index } = instance;
-  const { restartOf, restartedAs, retentionMs, startedBy } = instance;
+  const { priority, restartOf, restartedAs, retentionMs, startedBy } = instance;
   return {
     id,
     definitionId,
@@ -112,6 +112,7 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
     parentId,
     rootId,
     underWay,
+    priority,
     restartOf,
     restartedAs,
     retentionMs,

@@ -1,16 +1,17 @@
 /** Instances: reads, commits, takeovers, and searches for instances that need a node. */
 import type { InstancePosition } from '../records/instance-lists.js';
-import type {
-  DueInstance,
-  InstanceClaim,
-  HistoryRecord,
-  InstanceRecord,
+import {
+  isLive,
+  type DueInstance,
+  type InstanceClaim,
+  type HistoryRecord,
+  type InstanceRecord,
 } from '../records/instances.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { compareText } from '../text-order.js';
 import { settleAllOf } from './activities.js';
 import { oldestFirst } from './instance-lists.js';
-import { noteAction, isLive, type MemoryData } from './memory-data.js';
+import { noteAction, type MemoryData } from './memory-data.js';
 import { insertDeliveries } from './notifications.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
 

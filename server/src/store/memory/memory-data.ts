@@ -8,7 +8,7 @@ import type {
   StepScriptRecord,
 } from '../records/definitions.js';
 import type { EventRecord, SubscriptionRecord } from '../records/events.js';
-import type { HistoryRecord, InstanceRecord, InstanceStatus } from '../records/instances.js';
+import type { HistoryRecord, InstanceRecord } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
 import type { DeliveryRecord, NotificationRecord } from '../records/notifications.js';
 import type { ResourceRecord } from '../records/resources.js';
@@ -95,10 +95,6 @@ export function emptyMemoryData(): MemoryData {
     resources: new Map(),
     nodes: new Map(),
   };
-}
-
-export function isLive(status: InstanceStatus): boolean {
-  return status === 'Runnable' || status === 'Suspended';
 }
 
 /** Records an action on an instance. */

@@ -6,7 +6,8 @@ import {
   type PostedMessage,
 } from '../records/messages.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
-import { noteAction, isLive, type MemoryData } from './memory-data.js';
+import { isLive } from '../records/instances.js';
+import { noteAction, type MemoryData } from './memory-data.js';
 
 export function postMessages(
   data: MemoryData,

@@ -1,6 +1,7 @@
 /** Inserts new instances: when a start is rejected, and what is stored with it. */
 import { isBeingRemoved } from '../records/housekeeping.js';
 import {
+  isLive,
   TERMINATED_PER_INSERT,
   terminationOf,
   type ConflictScope,
@@ -11,7 +12,7 @@ import type { OperationArguments, OperationResult } from '../store-operations.js
 import { controlInstance } from './control.js';
 import { hasNoEvents } from './events.js';
 import { newestFirst, summaryOf } from './instance-lists.js';
-import { isLive, type MemoryData } from './memory-data.js';
+import type { MemoryData } from './memory-data.js';
 import { insertDeliveries } from './notifications.js';
 import { insertSideRecords } from './side-records.js';
 

@@ -1,5 +1,6 @@
 /** Activities as documents. */
-import type { UpdateFilter } from 'mongodb';
+import type { Condition, UpdateFilter } from 'mongodb';
+import { DEFAULT_PRIORITY, PRIORITIES, type Priority } from '../../engine/model/start-options.js';
 import type { ActivityClaim, ActivityRecord, ActivityResult } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { ActivityDocument } from './documents.js';
@@ -11,6 +12,7 @@ export function activityOf(document: ActivityDocument): ActivityRecord {
     instanceId: decodeText(document.instanceId),
     name: decodeText(document.name),
     parameters: unpackText(document.parameters),
+    priority: document.priority ?? DEFAULT_PRIORITY,
     createdAt: document.createdAt,
     availableAt: document.availableAt,
     attempt: document.attempt,
@@ -20,6 +22,9 @@ export function activityOf(document: ActivityDocument): ActivityRecord {
     withdrawn: document.settled && document.resultHash === null,
   };
 }
+
+/** The index of the queue begins with name and priority. Items of earlier versions of the server have none. */
+export const ANY_PRIORITY: Condition<Priority | null> = { $in: [null, ...PRIORITIES] };
 
 /** The update that hands an item to the claimant and increments its attempt. */
 export function claimUpdate(claim: ActivityClaim): UpdateFilter<ActivityDocument> {

@@ -1,11 +1,12 @@
 /**
  * The activity queue: claims of its items, and lists for operators.
  *
- * The oldest candidate is found by the index, and taken by compare-and-set on its `_id`: a sorted findAndModify would do
+ * The next candidate is found by the index, and taken by compare-and-set on its `_id`: a sorted findAndModify would do
  * both at once, but not every server uses the index for it. Then the instance is checked: an item of an instance that is
  * not Runnable is put back and deferred. This order ensures that no claim gets an item whose instance was suspended before.
  */
 import type { Filter, WithId } from 'mongodb';
+import { DEFAULT_PRIORITY } from '../../engine/model/start-options.js';
 import type {
   ActivityRecord,
   ClaimedActivity,
@@ -16,7 +17,7 @@ import type {
 import type { OperationArguments } from '../store-operations.js';
 import { encodeText, decodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
-import { activityOf, claimUpdate } from './activity-documents.js';
+import { activityOf, ANY_PRIORITY, claimUpdate } from './activity-documents.js';
 import type { Candidate } from './candidate-finder.js';
 import type { ActivityDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
@@ -200,7 +201,13 @@ export async function findAvailableActivities(
   const found = await Promise.all(
     names.map((name) =>
       activities.findOne(
-        { name: encodeText(name), done: false, settled: false, availableAt: { $lte: now } },
+        {
+          name: encodeText(name),
+          done: false,
+          settled: false,
+          priority: ANY_PRIORITY,
+          availableAt: { $lte: now },
+        },
         { projection: { _id: 1 } },
       ),
     ),
@@ -256,6 +263,7 @@ export async function listActivityQueues(
 
 const LISTED_FIELDS = {
   instanceId: 1,
+  priority: 1,
   createdAt: 1,
   availableAt: 1,
   attempt: 1,
@@ -271,7 +279,12 @@ export async function listActivityItems(
   const isListed = {
     $or: [{ settled: false }, { tokenHash: { $ne: null }, availableAt: { $gt: now } }],
   };
-  const filter = { name: encodeText(name), done: false, $and: [isListed, ...beyond(after)] };
+  const filter = {
+    name: encodeText(name),
+    done: false,
+    priority: ANY_PRIORITY,
+    $and: [isListed, ...beyond(after)],
+  };
   const found = await activities
     .find(filter, { projection: LISTED_FIELDS })
     .sort({ availableAt: 1, _id: 1 })
@@ -284,7 +297,8 @@ export async function listActivityItems(
     )
     .toArray();
   const runOf = new Map(runs.map((run) => [run._id, run]));
-  return found.map(({ _id, createdAt, availableAt, attempt, deferred, ...item }) => ({
+  return found.map(({ _id, priority, createdAt, availableAt, attempt, deferred, ...item }) => ({
+    priority: priority ?? DEFAULT_PRIORITY,
     createdAt,
     availableAt,
     attempt,

@@ -4,6 +4,7 @@
  * They share one query and get different items of it, so that they don't race each other. A caller that arrives during a
  * query waits for the next one: the item that it gets was in the queue after its call.
  */
+import { ANY_PRIORITY } from './activity-documents.js';
 import type { Collections } from './collections.js';
 import type { ActivityDocument } from './documents.js';
 
@@ -11,6 +12,7 @@ export type Candidate = Pick<
   ActivityDocument,
   | '_id'
   | 'instanceId'
+  | 'priority'
   | 'createdAt'
   | 'availableAt'
   | 'attempt'
@@ -25,7 +27,7 @@ export interface CandidateRequest {
   readonly now: number;
   readonly passedOver: ReadonlySet<string>;
   /**
-   * Another process was faster before: take any of the oldest items, so that the processes don't all try the same one
+   * Another process was faster before: take any of the next items of the same priority, so that the processes don't all try the same one
    * again.
    */
   readonly contended: boolean;
@@ -37,11 +39,12 @@ interface Waiting extends CandidateRequest {
 }
 
 const GROUP_MAX = 64;
-/** A contended request chooses among this many of the oldest items. */
+/** A contended request chooses among this many of the next items. */
 const CHOICES = 8;
 
 const CANDIDATE_FIELDS = {
   instanceId: 1,
+  priority: 1,
   createdAt: 1,
   availableAt: 1,
   attempt: 1,
@@ -78,7 +81,7 @@ export class CandidateFinder {
       const group = this.#waiting.get(name)?.splice(0, GROUP_MAX) ?? [];
       if (group.length === 0) break;
       try {
-        assign(group, await this.#oldest(name, group));
+        assign(group, await this.#next(name, group));
       } catch (error) {
         for (const { reject } of group) reject(error);
       }
@@ -86,16 +89,16 @@ export class CandidateFinder {
     this.#waiting.delete(name);
   }
 
-  #oldest(name: string, group: readonly Waiting[]): Promise<Candidate[]> {
+  #next(name: string, group: readonly Waiting[]): Promise<Candidate[]> {
     const now = Math.max(...group.map((request) => request.now));
     const passedOver = Math.max(...group.map((request) => request.passedOver.size));
     const choices = group.some(({ contended }) => contended) ? CHOICES : 0;
     return this.#activities
       .find(
-        { name, done: false, settled: false, availableAt: { $lte: now } },
+        { name, done: false, settled: false, priority: ANY_PRIORITY, availableAt: { $lte: now } },
         { projection: CANDIDATE_FIELDS },
       )
-      .sort({ availableAt: 1, _id: 1 })
+      .sort({ priority: 1, availableAt: 1, _id: 1 })
       .limit(group.length + passedOver + choices)
       .toArray();
   }
@@ -106,8 +109,9 @@ function assign(group: readonly Waiting[], candidates: Candidate[]): void {
     const fitting = candidates.filter(
       ({ _id, availableAt }) => availableAt <= now && !passedOver.has(_id),
     );
-    const choices = contended ? Math.min(fitting.length, CHOICES) : 1;
-    const chosen = fitting[Math.floor(Math.random() * choices)] ?? null;
+    const equal = fitting.filter(({ priority }) => priority === fitting[0]?.priority);
+    const choices = contended ? Math.min(equal.length, CHOICES) : 1;
+    const chosen = equal[Math.floor(Math.random() * choices)] ?? null;
     if (chosen !== null) candidates.splice(candidates.indexOf(chosen), 1);
     resolve(chosen);
   }

@@ -112,7 +112,7 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
   history: [{ instanceId: 1, sequence: 1 }],
   subscriptions: [{ nameKey: 1, _id: 1 }, { instanceId: 1 }],
   activities: [
-    { name: 1, done: 1, availableAt: 1, _id: 1 },
+    { name: 1, done: 1, priority: 1, availableAt: 1, _id: 1 },
     { done: 1, settled: 1, doneAt: 1, _id: 1 },
     { instanceId: 1 },
   ],

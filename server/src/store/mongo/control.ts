@@ -7,6 +7,7 @@ import {
   type ControlAction,
   patchedTags,
 } from '../records/control.js';
+import { isLive } from '../records/instances.js';
 import { messageBytes, type InboxMessage } from '../records/messages.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
@@ -121,6 +122,29 @@ export async function patchTags(
     if (changed !== null) return { outcome: 'done', record: instanceOf(changed) };
   }
   throw new StoreUnavailableError(`The tags of instance ${id} have too many concurrent writers`);
+}
+
+/** The owner's next commit reads the new priority, so items that it offers have it. Those that exist follow. */
+export async function setPriority(
+  context: MongoContext,
+  [id, priority, audit]: OperationArguments<'setPriority'>,
+): Promise<OperationResult<'setPriority'>> {
+  const _id = encodeText(id);
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const changed = await context.instances.findOneAndUpdate(
+      { _id, status: { $in: ['Runnable', 'Suspended'] } },
+      { $set: { priority }, $push: auditPush(audit), $inc: { inSeq: 1 } },
+      { returnDocument: 'after', projection: WITHOUT_KEPT },
+    );
+    if (changed !== null) {
+      await context.activities.updateMany({ instanceId: _id, done: false }, { $set: { priority } });
+      return { outcome: 'done', record: instanceOf(changed) };
+    }
+    const record = await getInstance(context, [id]);
+    if (record === null) return { outcome: 'missing' };
+    if (!isLive(record.status)) return { outcome: 'refused', record };
+  }
+  throw new StoreUnavailableError(`The instance ${id} has too many concurrent writers`);
 }
 
 export async function linkRestart(

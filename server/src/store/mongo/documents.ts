@@ -2,6 +2,7 @@
  * The documents of the database, by collection; see collections.ts. Ids and names are encoded by text-codec.ts; long texts
  * are packed.
  */
+import type { Priority } from '../../engine/model/start-options.js';
 import type { BulkJobState } from '../records/bulk-jobs.js';
 import type { DeliverySummary } from '../records/notifications.js';
 import type { AuditAction } from '../records/control.js';
@@ -72,6 +73,8 @@ export interface InstanceDocument {
   /** Each is absent if there is none. */
   readonly restartOf?: string;
   readonly restartedAs?: string;
+  /** Absent if it is the default. */
+  readonly priority?: Priority;
   readonly retentionMs?: number;
   /** Absent if no trigger started the instance. */
   readonly startedBy?: string;
@@ -172,6 +175,8 @@ export interface ActivityDocument extends Provenance {
   readonly _id: string;
   readonly instanceId: string;
   readonly name: string;
+  /** Absent in documents of earlier versions of the server, which go first. */
+  readonly priority?: Priority | null;
   readonly parameters: PackedText;
   /** Before they were packed, in characters. Absent in documents of earlier versions of the server. */
   readonly parametersLength?: number;

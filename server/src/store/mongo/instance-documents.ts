@@ -1,4 +1,5 @@
 /** Instances as documents. */
+import { DEFAULT_PRIORITY } from '../../engine/model/start-options.js';
 import { failingSinceIn } from '../failing-since.js';
 import type { JoinedStart } from '../joined-starts.js';
 import { failureIn, failureText } from '../json-columns.js';
@@ -37,6 +38,7 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
     ...(record.rootId !== null && { rootId: encodeText(record.rootId) }),
     ...(record.restartOf !== null && { restartOf: encodeText(record.restartOf) }),
     ...(record.restartedAs !== null && { restartedAs: encodeText(record.restartedAs) }),
+    ...(record.priority !== DEFAULT_PRIORITY && { priority: record.priority }),
     ...(record.retentionMs !== null && { retentionMs: record.retentionMs }),
     ...(record.startedBy !== null && { startedBy: encodeText(record.startedBy) }),
     ...changeFieldsOf(record).set,
@@ -140,6 +142,7 @@ export function summaryOf(document: Omit<InstanceDocument, 'state' | 'inbox'>): 
     restartOf: decodeOptional(document.restartOf ?? null),
     restartedAs: decodeOptional(document.restartedAs ?? null),
     startedBy: decodeOptional(document.startedBy ?? null),
+    priority: document.priority ?? DEFAULT_PRIORITY,
     retentionMs: document.retentionMs ?? null,
     lastChangeAt: document.lastChangeAt ?? document.endTime ?? document.startTime,
     errorAt: document.errorAt ?? null,

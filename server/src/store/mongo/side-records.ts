@@ -258,11 +258,12 @@ export function activityDocumentOf(
   record: NewActivityRecord,
   provenance: Provenance,
 ): ActivityDocument {
-  const { claim, name, parameters, createdAt } = record;
+  const { claim, name, parameters, priority, createdAt } = record;
   return {
     _id: encodeText(record.id),
     instanceId: encodeText(record.instanceId),
     name: encodeText(name),
+    priority,
     parameters: packText(parameters),
     parametersLength: parameters.length,
     contentHash: createHash('sha256')

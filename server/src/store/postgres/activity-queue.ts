@@ -1,13 +1,15 @@
 /**
  * The activity queue: claims of its items. All claims that arrive at the same moment share one statement.
  *
- * The statement takes the oldest items of each name that no other claim is taking (SKIP LOCKED), so it never waits. It
- * also defers items whose instances aren't Runnable, and claims without an item try again. The statement sees each instance
+ * The statement takes the next items of each name that no other claim is taking (SKIP LOCKED), so it never waits. It looks at
+ * one priority after the other, and stops once it has enough, so it locks no others. It also defers items whose instances aren't Runnable, and claims without an item try again. The statement sees each instance
  * as it was when the statement began, so it claims no item whose instance was suspended before.
  */
+import { PRIORITIES } from '../../engine/model/start-options.js';
 import { GroupCommit } from '../group-commit.js';
 import type { ClaimedActivity } from '../records/activities.js';
 import { activityOf } from '../sql/activities.js';
+import { IN_ANY_PRIORITY } from '../sql/activity-queue.js';
 import type { Columns } from '../sql/columns.js';
 import type { OperationArguments } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
@@ -52,13 +54,15 @@ const CLAIMED = `wanted AS MATERIALIZED (
 found AS MATERIALIZED (
   SELECT item.*, wanted.now, wanted.deferred_until, instance.status IS NOT DISTINCT FROM 'Runnable' AS is_runnable
     FROM wanted CROSS JOIN LATERAL (
-      SELECT id, name, instance_id, available_at, octet_length(parameters) AS length FROM @activities AS queued
-       WHERE queued.name = wanted.name AND NOT queued.done AND NOT queued.settled AND queued.available_at <= wanted.now
-       ORDER BY queued.available_at, queued.id LIMIT wanted.count + wanted.extra FOR UPDATE SKIP LOCKED
+      SELECT queued.* FROM unnest(ARRAY[${PRIORITIES.join(', ')}]) AS level CROSS JOIN LATERAL (
+        SELECT id, name, instance_id, priority, available_at, octet_length(parameters) AS length FROM @activities
+         WHERE name = wanted.name AND priority = level AND NOT done AND NOT settled AND available_at <= wanted.now
+         ORDER BY available_at, id LIMIT wanted.count + wanted.extra FOR UPDATE SKIP LOCKED
+      ) AS queued LIMIT wanted.count + wanted.extra
     ) AS item LEFT JOIN @instances AS instance ON instance.id = item.instance_id
 ),
 ranked AS (
-  SELECT id, name, length, row_number() OVER (PARTITION BY name ORDER BY available_at, id) AS rank
+  SELECT id, name, length, row_number() OVER (PARTITION BY name ORDER BY priority, available_at, id) AS rank
     FROM found WHERE is_runnable
 ),
 long AS (
@@ -167,7 +171,7 @@ export async function findAvailableActivities(
     `SELECT asked.name FROM unnest($1::text[]) AS asked (name)
       WHERE EXISTS (
         SELECT FROM @activities AS queued
-         WHERE queued.name = asked.name AND NOT queued.done AND NOT queued.settled
+         WHERE queued.name = asked.name AND queued.${IN_ANY_PRIORITY} AND NOT queued.done AND NOT queued.settled
            AND queued.available_at <= $2::bigint)`,
     [names.map(encodeTextWithoutNul), now],
   );

@@ -133,6 +133,33 @@ export async function patchTags(
   throw new StoreUnavailableError(`The tags of instance ${id} have too many concurrent writers`);
 }
 
+/** The second statement sees the items of every commit that was before the first one, and locks them in the order of their ids. */
+export async function setPriority(
+  context: PostgresContext,
+  [id, priority, audit]: OperationArguments<'setPriority'>,
+): Promise<OperationResult<'setPriority'>> {
+  const key = encodeTextWithoutNul(id);
+  const changed = await context.database.transaction(async (statements) => {
+    const [row] = await statements.query(
+      `UPDATE @instances SET priority = $2::bigint, in_seq = in_seq + 1, audit = ${appendedAudit('audit', 'ARRAY[$3]')}
+        WHERE id = $1 AND status IN ('Runnable', 'Suspended') RETURNING ${RECORD_NAMES}`,
+      [key, priority, auditBodyOf(audit)],
+    );
+    if (row === undefined) return null;
+    await statements.query(
+      `WITH item AS MATERIALIZED (
+         SELECT id FROM @activities WHERE instance_id = $1 AND NOT done ORDER BY id FOR UPDATE
+       )
+       UPDATE @activities AS a SET priority = $2::bigint FROM item WHERE a.id = item.id`,
+      [key, priority],
+    );
+    return instanceOf(row);
+  });
+  if (changed !== null) return { outcome: 'done', record: changed };
+  const record = await getInstance(context, [id]);
+  return record === null ? { outcome: 'missing' } : { outcome: 'refused', record };
+}
+
 export async function linkRestart(
   { database }: PostgresContext,
   [id, restartedAs, audit]: OperationArguments<'linkRestart'>,

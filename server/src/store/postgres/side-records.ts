@@ -37,6 +37,7 @@ const ACTIVITIES: Columns<Owned<NewActivityRecord>> = {
   id: ['text', ([, { id }]) => id],
   instance_id: ['text', ([, { instanceId }]) => instanceId],
   name: ['text', ([, { name }]) => name],
+  priority: ['number', ([, { priority }]) => priority],
   created_at: ['number', ([, { createdAt }]) => createdAt],
   available_at: ['number', ([, { claim, createdAt }]) => claim?.leaseExpiresAt ?? createdAt],
   attempt: ['number', ([, { claim }]) => (claim === undefined ? 0 : 1)],
@@ -69,6 +70,7 @@ const IS_SAME = 'a.name = EXCLUDED.name AND a.parameters = EXCLUDED.parameters';
 const PUT_ACTIVITY = `
   ON CONFLICT (id) DO UPDATE SET
     instance_id = EXCLUDED.instance_id, name = EXCLUDED.name, parameters = EXCLUDED.parameters,
+    priority = CASE WHEN ${IS_SAME} THEN a.priority ELSE EXCLUDED.priority END,
     created_at = CASE WHEN ${IS_SAME} THEN a.created_at ELSE EXCLUDED.created_at END,
     attempt = CASE WHEN ${IS_SAME} THEN a.attempt + 1 ELSE EXCLUDED.attempt END,
     available_at = EXCLUDED.available_at, deferred = false, token_hash = EXCLUDED.token_hash,
@@ -117,9 +119,9 @@ export function insertSideParts(
   }
   if (activities.length > 0) {
     parts.push(`new_activities AS (
-  INSERT INTO @activities AS a (id, instance_id, name, created_at, available_at, deferred, attempt, token_hash,
+  INSERT INTO @activities AS a (id, instance_id, name, priority, created_at, available_at, deferred, attempt, token_hash,
                                 worker_id, done, settled, parameters)
-  SELECT n.id, n.instance_id, n.name, n.created_at, n.available_at, false, n.attempt, n.token_hash,
+  SELECT n.id, n.instance_id, n.name, n.priority, n.created_at, n.available_at, false, n.attempt, n.token_hash,
          n.worker_id, false, false, n.parameters
     FROM ${parameters.oneOrRows('n', activities, ACTIVITIES)} ${from} ORDER BY n.id COLLATE "C" ${PUT_ACTIVITY}
 )`);

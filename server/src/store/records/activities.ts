@@ -1,4 +1,5 @@
 /** Activities as they are stored: the work offered, its holder and its result. */
+import type { Priority } from '../../engine/model/start-options.js';
 import type { InboxMessage, PostedMessage } from './messages.js';
 
 export interface NewActivityRecord {
@@ -8,7 +9,9 @@ export interface NewActivityRecord {
   readonly name: string;
   /** JSON text. */
   readonly parameters: string;
-  /** When it was offered; also determines its place in the queue. */
+  /** That of its instance. */
+  readonly priority: Priority;
+  /** When it was offered; also determines its place among items of its priority. */
   readonly createdAt: number;
   /** Set if the item is assigned to a waiting poll as it is created. */
   readonly claim?: ActivityClaim;
@@ -32,6 +35,7 @@ export interface ActivityRecord {
   readonly instanceId: string;
   readonly name: string;
   readonly parameters: string;
+  readonly priority: Priority;
   readonly createdAt: number;
   /** The item can be handed out from this time on; while it is held, the end of its lease. */
   readonly availableAt: number;
@@ -49,7 +53,7 @@ export interface ActivityRecord {
 /** An item in a list that is not done: without the members that only its worker may know. */
 export interface ActivityListItem extends Pick<
   ActivityRecord,
-  'id' | 'instanceId' | 'createdAt' | 'availableAt' | 'attempt' | 'workerId'
+  'id' | 'instanceId' | 'priority' | 'createdAt' | 'availableAt' | 'attempt' | 'workerId'
 > {
   /** A worker has it, or had it until its lease ended at `availableAt`. */
   readonly claimed: boolean;

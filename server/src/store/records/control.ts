@@ -23,6 +23,12 @@ export type PatchTagsResult =
   | { readonly outcome: 'too-many'; readonly record: InstanceRecord }
   | { readonly outcome: 'missing' };
 
+export type SetPriorityResult =
+  | { readonly outcome: 'done'; readonly record: InstanceRecord }
+  /** The instance has ended. Nothing was changed. */
+  | { readonly outcome: 'refused'; readonly record: InstanceRecord }
+  | { readonly outcome: 'missing' };
+
 /** The tags after the changes. */
 export function patchedTags(tags: Tags, changes: TagChanges): Tags {
   const patched = new Map(Object.entries(tags));
@@ -42,6 +48,7 @@ export type AuditAction =
   | 'complete-activity'
   | 'fail-activity'
   | 'set-tags'
+  | 'set-priority'
   | 'restart'
   | 'modify'
   | 'rerun';

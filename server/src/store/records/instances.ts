@@ -1,4 +1,5 @@
 /** Instances as they are stored: the document, its side records, and the changes that a commit makes. */
+import type { Priority } from '../../engine/model/start-options.js';
 import type { IndexFields } from '../../engine/values/index-fields.js';
 import type { Tags } from '../../engine/values/tags.js';
 import type { NewActivityRecord } from './activities.js';
@@ -7,6 +8,10 @@ import type { InboxMessage } from './messages.js';
 import type { DeliveryRecord } from './notifications.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
+
+export function isLive(status: InstanceStatus): boolean {
+  return status === 'Runnable' || status === 'Suspended';
+}
 
 /** How an instance ended; `status` alone does not tell. */
 export type InstanceOutcome = 'Succeeded' | 'Compensated' | 'Failed' | 'Terminated';
@@ -45,6 +50,8 @@ export interface InstanceRecord {
   readonly restartedAs: string | null;
   /** The trigger that started it, as JSON text; null: none did. Never changes. */
   readonly startedBy: string | null;
+  /** Its work goes before that of instances with a higher number. Changed by clients only, never by a commit. */
+  readonly priority: Priority;
   /** How long the instance is kept after its end, if its definition says so; null: as long as the server says. */
   readonly retentionMs: number | null;
   /** The time of the newest commit or control action. */

@@ -3,12 +3,14 @@ import type { ArchivedActivity } from '../archive.js';
 import type { ActivityRecord, ActivityResult } from '../records/activities.js';
 import type { Columns } from './columns.js';
 import { selectOne, type SqlOperations } from './statements.js';
+import { priorityOf } from './instances.js';
 import type { StoredRow } from './stored-row.js';
 
 export const ACTIVITY_COLUMNS: Columns<ArchivedActivity> = {
   id: ['text', ({ id }) => id],
   instanceId: ['text', ({ instanceId }) => instanceId],
   name: ['text', ({ name }) => name],
+  priority: ['number', ({ priority }) => priority],
   createdAt: ['number', ({ createdAt }) => createdAt],
   availableAt: ['number', ({ availableAt }) => availableAt],
   deferred: ['boolean', ({ deferred }) => deferred],
@@ -55,6 +57,7 @@ export function activityOf(row: StoredRow): ActivityRecord {
     instanceId: row.text('instanceId'),
     name: row.text('name'),
     parameters: row.text('parameters'),
+    priority: priorityOf(row),
     createdAt: row.number('createdAt'),
     availableAt: row.number('availableAt'),
     attempt: row.number('attempt'),

@@ -1,7 +1,12 @@
 /** The activity queue: lists for operators. */
+import { PRIORITIES } from '../../engine/model/start-options.js';
 import type { ActivityListItem, ActivityQueue } from '../records/activities.js';
 import { readRecord, type RecordColumns } from './columns.js';
+import { priorityOf } from './instances.js';
 import { select, type SqlOperations } from './statements.js';
+
+/** The index of the queue begins with name and priority: without a priority it finds nothing in order. */
+export const IN_ANY_PRIORITY = `priority IN (${PRIORITIES.join(', ')})`;
 
 /** A withdrawn item is no longer in the queue, but its holder may have it. */
 const IS_LISTED =
@@ -14,7 +19,17 @@ const QUEUE: RecordColumns<ActivityQueue> = {
   oldestCreatedAt: 'number?',
 };
 
-const ITEM: RecordColumns<ActivityListItem> = {
+/** The next items of each priority, which are then merged. */
+const LISTED_OF_EACH_PRIORITY = PRIORITIES.map(
+  (priority) => `SELECT * FROM (
+             SELECT id, instanceId, priority, createdAt, availableAt, attempt, workerId, deferred, tokenHash IS NOT NULL AS claimed
+               FROM @activities INDEXED BY activities_queue
+              WHERE name = ? AND priority = ${priority} AND ${IS_LISTED} AND (availableAt, id) > (?, ?)
+              ORDER BY availableAt, id LIMIT ?
+           ) AS items${priority}`,
+).join(' UNION ALL ');
+
+const ITEM: RecordColumns<Omit<ActivityListItem, 'priority'>> = {
   id: 'text',
   instanceId: 'text',
   createdAt: 'number',
@@ -46,19 +61,12 @@ export const ACTIVITY_QUEUE_OPERATIONS = {
   *listActivityItems([name, now, after, limit]) {
     const rows = yield* select(
       `SELECT items.*, instances.definitionId, instances.reference
-         FROM (
-           SELECT id, instanceId, createdAt, availableAt, attempt, workerId, deferred, tokenHash IS NOT NULL AS claimed
-             FROM @activities INDEXED BY activities_queue
-            WHERE name = ? AND ${IS_LISTED} AND (availableAt, id) > (?, ?) ORDER BY availableAt, id LIMIT ?
-         ) AS items
+         FROM (${LISTED_OF_EACH_PRIORITY}) AS items
          LEFT JOIN @instances AS instances ON instances.id = items.instanceId
-        ORDER BY items.availableAt, items.id`,
-      name,
-      now,
-      after?.availableAt ?? -1,
-      after?.id ?? '',
+        ORDER BY items.availableAt, items.id LIMIT ?`,
+      ...PRIORITIES.flatMap(() => [name, now, after?.availableAt ?? -1, after?.id ?? '', limit]),
       limit,
     );
-    return rows.map((row) => readRecord(row, ITEM));
+    return rows.map((row) => ({ ...readRecord(row, ITEM), priority: priorityOf(row) }));
   },
 } satisfies SqlOperations;

@@ -1,4 +1,5 @@
 /** Instances as rows. The stores keep the inbox and a long input in different ways. */
+import type { Priority } from '../../engine/model/start-options.js';
 import { failingSinceIn, storedFailingSince } from '../failing-since.js';
 import { failureIn, failureText, indexIn, indexText, tagsIn, tagsText } from '../json-columns.js';
 import type {
@@ -44,6 +45,7 @@ export const SUMMARY_COLUMNS: Columns<InstanceSummary> = {
   requestHash: ['text', ({ requestHash }) => requestHash],
   restartOf: ['text', ({ restartOf }) => restartOf],
   restartedAs: ['text', ({ restartedAs }) => restartedAs],
+  priority: ['number', ({ priority }) => priority],
   retentionMs: ['number', ({ retentionMs }) => retentionMs],
   startedBy: ['text', ({ startedBy }) => startedBy],
 };
@@ -129,6 +131,7 @@ export function summaryOf(row: StoredRow): InstanceSummary {
     requestHash: row.textOrNull('requestHash'),
     restartOf: row.textOrNull('restartOf'),
     restartedAs: row.textOrNull('restartedAs'),
+    priority: priorityOf(row),
     retentionMs: row.numberOrNull('retentionMs'),
     startedBy: row.textOrNull('startedBy'),
   };
@@ -139,6 +142,11 @@ export function failingSinceOf(row: StoredRow): number | null {
     failingSince: row.numberOrNull('failingSince'),
     failingErrorAt: row.numberOrNull('failingErrorAt'),
   });
+}
+
+/** Only this server writes this column. */
+export function priorityOf(row: StoredRow): Priority {
+  return row.number('priority') as Priority;
 }
 
 /** Only this server writes this column and the outcome. */

@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 11;
+export const SCHEMA_VERSION = 12;
 
 /** `failingErrorAt`: see failing-since.ts. */
 const INSTANCES = `
@@ -18,7 +18,7 @@ CREATE TABLE instances (
   errorAt INTEGER, failingSince INTEGER, failingErrorAt INTEGER, failureKey TEXT, failure TEXT, wakeAt INTEGER, owner TEXT,
   epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
-  restartOf TEXT, restartedAs TEXT, retentionMs INTEGER, startedBy TEXT,
+  restartOf TEXT, restartedAs TEXT, priority INTEGER NOT NULL DEFAULT 3, retentionMs INTEGER, startedBy TEXT,
   inboxBytes INTEGER NOT NULL DEFAULT 0, input TEXT, state TEXT NOT NULL
 );
 CREATE INDEX instances_started ON instances (startTime, id);
@@ -146,6 +146,19 @@ CREATE TABLE nodes (
 `;
 
 /** Activities that are settled and not done are withdrawn; those that are done and have no result were removed after that. */
+const ACTIVITIES = `
+CREATE TABLE activities (
+  id TEXT PRIMARY KEY, instanceId TEXT NOT NULL, name TEXT NOT NULL, priority INTEGER NOT NULL DEFAULT 3,
+  createdAt INTEGER NOT NULL, availableAt INTEGER NOT NULL, deferred INTEGER NOT NULL, attempt INTEGER NOT NULL, tokenHash TEXT, workerId TEXT,
+  done INTEGER NOT NULL, doneAt INTEGER, settled INTEGER NOT NULL, succeeded INTEGER, resultHash TEXT,
+  parameters TEXT NOT NULL, resultData TEXT
+);
+CREATE INDEX activities_queue ON activities (name, priority, availableAt, id) WHERE done = 0;
+CREATE INDEX activities_instance ON activities (instanceId);
+CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND settled = 0;
+CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
+`;
+
 const TABLES = `
 CREATE TABLE definitions (
   id TEXT NOT NULL, version INTEGER NOT NULL, description TEXT, createdAt INTEGER NOT NULL, body TEXT NOT NULL,
@@ -174,17 +187,7 @@ CREATE TABLE subscriptions (
 CREATE INDEX subscriptions_name ON subscriptions (nameKey, id);
 CREATE INDEX subscriptions_instance ON subscriptions (instanceId);
 
-CREATE TABLE activities (
-  id TEXT PRIMARY KEY, instanceId TEXT NOT NULL, name TEXT NOT NULL, createdAt INTEGER NOT NULL,
-  availableAt INTEGER NOT NULL, deferred INTEGER NOT NULL, attempt INTEGER NOT NULL, tokenHash TEXT, workerId TEXT,
-  done INTEGER NOT NULL, doneAt INTEGER, settled INTEGER NOT NULL, succeeded INTEGER, resultHash TEXT,
-  parameters TEXT NOT NULL, resultData TEXT
-);
-CREATE INDEX activities_queue ON activities (name, availableAt, id) WHERE done = 0;
-CREATE INDEX activities_instance ON activities (instanceId);
-CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND settled = 0;
-CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
-${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}${TRIGGERS}${NOTIFICATIONS}${RESOURCES}`;
+${ACTIVITIES}${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}${TRIGGERS}${NOTIFICATIONS}${RESOURCES}`;
 
 const INSTANCE_INDEXES_1 = [
   'instances_started',
@@ -203,6 +206,11 @@ const EVENT_INDEXES_1 = ['events_name', 'events_undelivered', 'events_delivered'
 const INSTANCE_COLUMNS_1 =
   'id, definitionId, version, reference, status, startTime, endTime, wakeAt, owner, epoch, inSeq, revision, crashes, ' +
   'schemaVersion, requestHash';
+
+/** The columns that activities had before version 12. */
+const ACTIVITY_COLUMNS_11 =
+  'id, instanceId, name, createdAt, availableAt, deferred, attempt, tokenHash, workerId, done, doneAt, settled, succeeded, ' +
+  'resultHash, parameters, resultData';
 
 /**
  * Rebuilds the table of instances, because an added column would come after the long texts. `derived` computes the
@@ -274,7 +282,16 @@ ALTER TABLE joined_starts ADD COLUMN body TEXT;
 CREATE INDEX joined_starts_time ON joined_starts (joinedAt);
 `;
 
-/** Schema 3 to 10. New columns are null. */
+/** Rebuilds the table, because an added column would come after the long texts. */
+const FROM_11 = `
+ALTER TABLE activities RENAME TO activities_old;
+${dropIndexes(['activities_queue', 'activities_instance', 'activities_unsettled', 'activities_settled'])}
+${ACTIVITIES}
+INSERT INTO activities (${ACTIVITY_COLUMNS_11}) SELECT ${ACTIVITY_COLUMNS_11} FROM activities_old;
+DROP TABLE activities_old;
+`;
+
+/** Schema 3 to 11. New columns have their default. */
 function fromNewer(connection: DatabaseSync): string {
   const namesIn = (query: string): readonly string[] =>
     connection
@@ -312,13 +329,14 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version === 0) connection.exec(TABLES);
   if (version === 1) connection.exec(FROM_1);
   if (version === 2) connection.exec(FROM_2);
-  if (version >= 3 && version < 11) connection.exec(fromNewer(connection));
+  if (version >= 3 && version < 12) connection.exec(fromNewer(connection));
   if (version > 0 && version < 5) connection.exec(TERMS + STARTS);
   if (version === 5) connection.exec(FROM_5);
   if (version > 0 && version < 6) connection.exec(BULK_JOBS);
   if (version > 0 && version < 6) connection.exec('ALTER TABLE definitions ADD COLUMN source TEXT');
   if (version > 0 && version < 8) connection.exec(`${TRIGGERS}${NOTIFICATIONS}`);
   if (version > 0 && version < 9) connection.exec(RESOURCES);
+  if (version > 0 && version < 12) connection.exec(FROM_11);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -112,6 +112,7 @@ function pathOf(path: string): string {
 
 /** The smallest valid body of each call that needs one. */
 const BODIES: Readonly<Record<string, unknown>> = {
+  'PUT /api/workflow/x/priority': { priority: 1 },
   'PATCH /api/workflow': { action: 'suspend', workflowIds: ['x'] },
   'POST /api/bulk': { action: 'suspend', workflowIds: ['x'], reason: 'x' },
   'POST /api/key': { name: 'x', scopes: ['conductor:viewer'] },

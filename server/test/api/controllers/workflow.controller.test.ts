@@ -10,6 +10,7 @@ const SOME_WORKFLOW = {
   version: 3,
   reference: null,
   tags: { team: 'billing' },
+  priority: 3,
   index: { customer: 'C-17' },
   status: 'Runnable',
   outcome: null,

@@ -76,6 +76,7 @@ export const SOME_INSTANCE: InstanceView = {
   version: 3,
   reference: null,
   tags: { team: 'billing' },
+  priority: 3,
   index: { customer: 'C-17' },
   status: 'Runnable',
   outcome: null,

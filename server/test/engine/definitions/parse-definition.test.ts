@@ -1,7 +1,6 @@
 /**
  * Goal: a posted document becomes the definition that the engine runs, in any casing.
- * Method: documents with their expected definitions; rejected ones are in refused-documents.test.ts, values in
- * parse-input-value.test.ts, properties in parse-definition.properties.test.ts.
+ * Method: documents with their expected definitions. Rejected ones, values and properties have their own tests.
  */
 import { describe, expect, it } from 'vitest';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
@@ -27,6 +26,7 @@ describe('parseDefinition — definition members', () => {
       reference: null,
       onConflict: null,
       conflictScope: null,
+      priority: null,
       retentionMs: null,
       triggers: [],
       entryStepId: 'a',

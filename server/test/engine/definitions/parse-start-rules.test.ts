@@ -1,4 +1,4 @@
-/** Reference, OnConflict and ConflictScope: which values a definition may have, and what becomes of them. */
+/** Reference, OnConflict, ConflictScope and Priority: which values a definition may have, and what becomes of them. */
 import { describe, expect, it } from 'vitest';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { parseValid } from './documents.js';
@@ -16,6 +16,11 @@ describe('parseDefinition — the rules of starts', () => {
     const document = { Id: 'w', conflictscope: text, ...STEPS };
     expect(parseValid(document).conflictScope).toBe('kept');
     expect(parseDefinition(document).canonical).toMatchObject({ conflictScope: 'Kept' });
+  });
+
+  it('reads Priority, and has none by default', () => {
+    expect(parseValid({ Id: 'w', priority: 2, ...STEPS }).priority).toBe(2);
+    expect(parseValid({ Id: 'w', Priority: null, ...STEPS }).priority).toBeNull();
   });
 
   it('reads an expression as Reference, and keeps a number', () => {
@@ -36,6 +41,11 @@ describe('parseDefinition — the rules of starts', () => {
     ['OnConflict', 1, 'wrong_type', 'one of allow, fail, existing, terminate'],
     ['ConflictScope', 'all', 'invalid_value', 'one of Open, Kept'],
     ['ConflictScope', true, 'wrong_type', 'one of Open, Kept'],
+    ['Priority', 0, 'invalid_value', 'a whole number from 1 to 5'],
+    ['Priority', 6, 'invalid_value', 'a whole number from 1 to 5'],
+    ['Priority', 2.5, 'invalid_value', 'a whole number from 1 to 5'],
+    ['Priority', 1e300, 'invalid_value', 'a whole number from 1 to 5'],
+    ['Priority', '1', 'wrong_type', 'a whole number'],
   ])('refuses %s: %j', (member, value, code, expected) => {
     const [problem, ...others] = parseDefinition({ Id: 'w', [member]: value, ...STEPS }).errors;
     expect(others).toEqual([]);

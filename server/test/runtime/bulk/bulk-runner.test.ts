@@ -55,7 +55,7 @@ function jobOf(matched: number): BulkJobRecord {
       reach: 'all',
       perSecond: 1000,
     }),
-    task: writeTask({ filter: null, modification: {}, compensate: false }),
+    task: writeTask({ filter: null, modification: {}, compensate: false, priority: null }),
     state: 'Running',
     startTime: systemClock.now(),
     endTime: null,

@@ -22,6 +22,7 @@ function instance(id: string, members: Partial<Instance> = {}): Instance {
     version: 1,
     reference: null,
     tags: {},
+    priority: 3,
     index: {},
     restartOf: null,
     restartedAs: null,

@@ -71,10 +71,20 @@ describe('the collected changes of a run', () => {
           instanceId: 'w',
           name: 'ship',
           parameters: '{"stepId":"ship","attempt":1,"parameters":{"box":3}}',
+          priority: 3,
           createdAt: NOW,
         },
       ],
     });
+  });
+
+  it('gives activities the priority that the instance has when they are saved', () => {
+    const { collect, run, unsaved } = scene();
+    collect({ activities: [OFFER] });
+    // A commit was lost, because a client changed the priority.
+    run.instance.priority = 1;
+    collect();
+    expect(unsaved.side.activities).toMatchObject([{ name: 'ship', priority: 1 }]);
   });
 
   it('contains each change once, except effects, which follow the commit', () => {

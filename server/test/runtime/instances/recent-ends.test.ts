@@ -18,6 +18,7 @@ function viewOf(
     version: 1,
     reference: null,
     tags: {},
+    priority: 3,
     index: {},
     status: 'Complete',
     outcome: 'Succeeded',

@@ -22,6 +22,7 @@ import { systemIds } from '../../../src/base/ids.js';
 const CHILD = {
   workflowId: 'child',
   parent: { workflowId: 'parent', pointerId: 1, attempt: 1, rootId: 'parent', wait: true },
+  priority: 3,
 } as const;
 
 function scene(admit: InstanceStarterOptions['inputSchemas']['admit']) {

@@ -42,6 +42,7 @@ export function describeActivities(test: StoreUnderTest): void {
         instanceId: 'i',
         name: 'ship',
         parameters: '{"p":1}',
+        priority: 3,
         createdAt: 900,
         availableAt: 7000,
         attempt: 1,

@@ -20,6 +20,7 @@ export function describeActivityLists(test: StoreUnderTest): void {
   const item = (id: string, changes: object) => ({
     id,
     instanceId: 'i',
+    priority: 3,
     createdAt: 1000,
     availableAt: 1000,
     attempt: 0,

@@ -11,6 +11,7 @@ import {
   instanceId,
   limit,
   optional,
+  priority,
   small,
   text,
   time,
@@ -28,6 +29,7 @@ const activity: fc.Arbitrary<NewActivityRecord> = fc
     id: activityId,
     name: activityName,
     parameters: text,
+    priority,
     createdAt: time,
     by: optional(worker),
     lease: time,
@@ -227,6 +229,16 @@ const instances: readonly fc.Arbitrary<Step>[] = [
     ([id, changes, at]): Step =>
       (store) =>
         store.patchTags(id, changes, { time: at, actor: 'a', action: 'set-tags', detail: null }),
+  ),
+  fc.tuple(instanceId, priority, time).map(
+    ([id, wanted, at]): Step =>
+      (store) =>
+        store.setPriority(id, wanted, {
+          time: at,
+          actor: 'a',
+          action: 'set-priority',
+          detail: null,
+        }),
   ),
   fc
     .tuple(instanceId, indexFields, fc.constantFrom(0, 0, 0, 1))

@@ -1,10 +1,12 @@
 /** Few ids, times and texts, so that random operations meet. */
 import fc from 'fast-check';
+import { PRIORITIES } from '../../../src/engine/model/start-options.js';
 import type { Store } from '../../../src/store/store.js';
 
 export type Step = (store: Store) => Promise<unknown>;
 
 export const instanceId = fc.constantFrom('i', 'j', 'k');
+export const priority = fc.constantFrom(...PRIORITIES);
 export const activityId = fc.constantFrom('i/1', 'i/2', 'j/1', 'k/1');
 export const activityName = fc.constantFrom('ship', 'pack');
 export const worker = fc.constantFrom('v', 'w');

@@ -20,6 +20,7 @@ const RUN: WorkflowSummary = {
   restartOf: null,
   restartedAs: null,
   trigger: null,
+  priority: 3,
   tags: { team: 'red' },
   index: { total: -3, name: '=HYPERLINK("x")', list: [1, 2] },
 };

@@ -46,6 +46,7 @@ export function toActivityItem(item: host.ActivityItemView): wire.ActivityItem {
     attempt,
     state,
     workerId,
+    priority: item.priority,
     offeredTime: toWireTime(item.offeredTime),
     leaseUntil: toWireTimeOrNull(item.leaseUntil),
   };

@@ -12,6 +12,7 @@ import type { WorkflowSummary } from '../models/workflow.js';
 import type { WorkflowFilter } from '../models/workflow-filter.js';
 import { membersOf, refuseUnknown, toReason } from './body-members.js';
 import { checkedName } from './name.js';
+import { toPriority } from './priority.js';
 import { problemItem } from './problem-items.js';
 import { toModifyRequest } from './repair.js';
 import { toWireTime, toWireTimeOrNull } from './time.js';
@@ -24,6 +25,7 @@ const MEMBERS = membersOf<wire.BulkRequest>({
   reason: true,
   modification: true,
   compensate: true,
+  priority: true,
   perSecond: true,
   dryRun: true,
 });
@@ -56,6 +58,7 @@ export function toBulkRequest(body: wire.BulkRequest, caller: Caller): host.Bulk
     reason: toReason(reason),
     modification: toModification(body),
     compensate: toCompensate(body),
+    priority: toNewPriority(body),
     perSecond,
     ...caller,
   };
@@ -108,6 +111,15 @@ function toModification({
 function toCompensate({ action, compensate = false }: wire.BulkRequest): boolean {
   if (!compensate || action === 'terminate') return compensate;
   throw invalid(`compensate applies only to the action terminate, not to ${action}`);
+}
+
+function toNewPriority({ action, priority }: wire.BulkRequest): host.BulkRequest['priority'] {
+  if (action !== 'priority') {
+    if (priority === undefined) return null;
+    throw invalid(`priority applies only to the action priority, not to ${action}`);
+  }
+  if (priority === undefined) throw invalid('priority is missing: specify the new priority');
+  return toPriority(priority);
 }
 
 function invalid(message: string): AppError {

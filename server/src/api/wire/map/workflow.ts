@@ -12,7 +12,9 @@ import type { InstanceFilter } from '../../../store/records/instance-lists.js';
 import type { StepExecution, StepWait } from '../models/step-execution.js';
 import type * as wire from '../models/workflow.js';
 import type { WorkflowFilter } from '../models/workflow-filter.js';
+import type { StartQuery } from '../models/start-query.js';
 import { checkedName } from './name.js';
+import { toPriority } from './priority.js';
 import { fromWireTime, toWireTime, toWireTimeOrNull } from './time.js';
 import { traceHeadersOf, type TraceHeaders } from '../../../tracing/trace-context.js';
 
@@ -23,15 +25,8 @@ export function toStartData(body: unknown): JsonObject {
   throw new AppError('invalid_request', 'The data of a run must be an object');
 }
 
-interface WireStart extends TraceHeaders {
+interface WireStart extends TraceHeaders, Omit<StartQuery, 'wait'> {
   readonly definitionId: string;
-  readonly reference: string | undefined;
-  readonly version: number | undefined;
-  readonly startAt: string | undefined;
-  readonly delay: string | undefined;
-  readonly tag: readonly string[] | undefined;
-  readonly onConflict: wire.OnConflict | undefined;
-  readonly conflictScope: wire.ConflictScope | undefined;
   readonly actor: string;
   readonly replaced: (workflowId: string) => Promise<void>;
   readonly idempotency: IdempotencyKey | null;
@@ -40,7 +35,7 @@ interface WireStart extends TraceHeaders {
 /** @throws AppError `invalid_request` */
 export function toStartRequest(data: JsonObject, start: WireStart): host.StartRequest {
   const { actor, conflictScope, delay, idempotency, onConflict, replaced, startAt } = start;
-  const { tag, version } = start;
+  const { priority, tag, version } = start;
   const reference =
     start.reference === undefined ? null : checkedName(start.reference, 'reference');
   if (startAt !== undefined && delay !== undefined) {
@@ -58,6 +53,7 @@ export function toStartRequest(data: JsonObject, start: WireStart): host.StartRe
     ...(startAt !== undefined && { startAt: fromWireTime(startAt, 'startAt') }),
     ...(delay !== undefined && { delayMs: toMilliseconds(delay, 'delay') }),
     ...(tag !== undefined && { tags: toTags(tag) }),
+    ...(priority !== undefined && { priority: toPriority(priority) }),
     ...(onConflict !== undefined && { onConflict }),
     ...(conflictScope !== undefined && { conflictScope }),
   };
@@ -129,13 +125,14 @@ function toParentId(parent: string): string | null {
 }
 
 export function toWorkflowSummary(instance: host.InstanceListItem): wire.WorkflowSummary {
-  const { failure, index, restartedAs, restartOf, tags } = instance;
+  const { failure, index, priority, restartedAs, restartOf, tags } = instance;
   const trigger = toTrigger(instance.trigger);
   // A `bigint` is written as a number.
   const fields = index as wire.IndexFields;
   return {
     ...toWorkflowChange(instance),
     tags,
+    priority,
     index: fields,
     failure,
     restartOf,
@@ -152,7 +149,7 @@ function toTrigger(trigger: host.TriggerView | null): wire.StartedBy | null {
 export function toWorkflowChange(
   instance: Omit<
     host.InstanceListItem,
-    'failure' | 'index' | 'tags' | 'restartOf' | 'restartedAs' | 'trigger'
+    'failure' | 'index' | 'tags' | 'priority' | 'restartOf' | 'restartedAs' | 'trigger'
   >,
 ): wire.ChangedWorkflow {
   return {
@@ -199,9 +196,10 @@ export function toControlledWorkflow(
   mayRead: boolean,
 ): wire.ControlledWorkflow {
   if (mayRead) return toWorkflow(instance);
-  const { parent, restartedAs, restartOf, tags } = instance;
+  const { parent, priority, restartedAs, restartOf, tags } = instance;
   const trigger = toTrigger(instance.trigger);
-  return { ...toWorkflowChange(instance), tags, parent, restartOf, restartedAs, trigger };
+  const change = toWorkflowChange(instance);
+  return { ...change, tags, priority, parent, restartOf, restartedAs, trigger };
 }
 
 export function toStepExecution(step: host.StepView): StepExecution {

@@ -1,6 +1,7 @@
 /** The wire types of activities. */
 import type { JsonValue } from './json-value.js';
 import type { Time } from './time.js';
+import type { Priority } from './workflow.js';
 
 /**
  * A work item for a worker, which reports its result with the token.
@@ -139,6 +140,7 @@ export type ActivityItemState = 'waiting' | 'held' | 'deferred';
  *   "reference": "order-4711",
  *   "executionId": 2,
  *   "attempt": 1,
+ *   "priority": 3,
  *   "offeredTime": "2026-05-04T10:20:30.123Z",
  *   "state": "held",
  *   "workerId": "w1",
@@ -165,6 +167,10 @@ export interface ActivityItem {
    * @isInt
    */
   attempt: number;
+  /**
+   * That of the run.
+   */
+  priority: Priority;
   /**
    * ISO 8601, UTC.
    */

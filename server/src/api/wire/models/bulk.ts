@@ -1,7 +1,7 @@
 /** The wire types of bulk jobs. */
 import type { Problem } from './problem.js';
 import type { Modification } from './repair.js';
-import type { WorkflowSummary } from './workflow.js';
+import type { Priority, WorkflowSummary } from './workflow.js';
 import type { WorkflowFilter } from './workflow-filter.js';
 import type { Time } from './time.js';
 
@@ -17,7 +17,7 @@ import type { Time } from './time.js';
 export interface BulkRequest {
   /**
    * What to do with each run. `retry` immediately retries the steps that are waiting for their next attempt; `restart` starts
-   * a new run with the same input, reference and tags; `purge` removes runs that have ended.
+   * a new run with the same input, reference, tags and priority; `priority` changes the priority; `purge` removes runs that have ended.
    */
   action: BulkAction;
   /**
@@ -47,6 +47,10 @@ export interface BulkRequest {
    */
   compensate?: boolean;
   /**
+   * With the action `priority`: the new priority.
+   */
+  priority?: Priority;
+  /**
    * The number of runs to act on per second.
    * @minimum 0.1 must be at least 0.1
    * @maximum 1000 must be at most 1000
@@ -64,7 +68,7 @@ export interface BulkRequest {
  * What to do with each run.
  */
 export type BulkAction =
-  'suspend' | 'resume' | 'retry' | 'terminate' | 'modify' | 'restart' | 'purge';
+  'suspend' | 'resume' | 'retry' | 'terminate' | 'modify' | 'restart' | 'priority' | 'purge';
 
 /**
  * The bulk job that was created.

@@ -1,5 +1,5 @@
 /** The wire types of actions on runs. */
-import type { ControlledWorkflow, WorkflowStatus } from './workflow.js';
+import type { ControlledWorkflow, Priority, WorkflowStatus } from './workflow.js';
 import type { Time } from './time.js';
 
 /**
@@ -14,9 +14,19 @@ export type OperatorAction =
   | 'complete-activity'
   | 'fail-activity'
   | 'set-tags'
+  | 'set-priority'
   | 'restart'
   | 'modify'
   | 'rerun';
+
+/**
+ * A new priority.
+ *
+ * @example { "priority": 1 }
+ */
+export interface PriorityRequest {
+  priority: Priority;
+}
 
 /**
  * One action on many runs.

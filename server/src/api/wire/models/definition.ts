@@ -223,6 +223,10 @@ export interface DefinitionDocument {
    */
   conflictScope?: string | null;
   /**
+   * The order in which the work of runs waits: 1 goes first, 5 last. The default is 3. A start can override it.
+   */
+  priority?: number | null;
+  /**
    * How long ended runs are kept, at least 1 second. Overrides the server's `instance_retention_seconds`.
    */
   retention?: Duration;

@@ -181,6 +181,7 @@ export interface RepairWarning {
  *     "failureTime": null,
  *     "failingSince": null,
  *     "parent": null,
+ *     "priority": 3,
  *     "restartOf": null,
  *     "restartedAs": null,
  *     "trigger": null

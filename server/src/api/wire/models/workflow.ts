@@ -15,6 +15,14 @@ export type OnConflict = 'allow' | 'fail' | 'existing' | 'terminate';
 export type ConflictScope = 'open' | 'kept';
 
 /**
+ * The order in which work waits: 1 goes first, 5 last.
+ * @isInt must be a whole number
+ * @minimum 1 must be at least 1
+ * @maximum 5 must be at most 5
+ */
+export type Priority = number;
+
+/**
  * How a run ended. `Succeeded`: every path reached its end. `Compensated`: something failed and was compensated; the run
  * may have continued to its end afterwards. `Failed`: an error ended the run. `Terminated`: a person, a client or the
  * parent run ended it.
@@ -174,6 +182,7 @@ export interface StartedBy {
  *   "version": 1,
  *   "reference": null,
  *   "tags": { "team": "billing" },
+ *   "priority": 3,
  *   "index": { "customer": "C-17" },
  *   "status": "Complete",
  *   "outcome": "Succeeded",
@@ -191,6 +200,7 @@ export interface StartedBy {
  */
 export interface WorkflowSummary extends ChangedWorkflow {
   tags: Tags;
+  priority: Priority;
   /**
    * The run that this run is a restart of; null if it isn't one.
    */
@@ -237,6 +247,7 @@ export interface WorkflowParent extends WorkflowReference {
  *   "version": 1,
  *   "reference": null,
  *   "tags": { "team": "billing" },
+ *   "priority": 3,
  *   "index": { "customer": "C-17" },
  *   "status": "Runnable",
  *   "outcome": null,
@@ -281,6 +292,7 @@ export interface Workflow extends WorkflowSummary {
  *   "version": 1,
  *   "reference": null,
  *   "tags": { "team": "billing" },
+ *   "priority": 3,
  *   "status": "Suspended",
  *   "outcome": null,
  *   "startTime": "2026-05-04T10:20:30.123Z",
@@ -296,6 +308,7 @@ export interface Workflow extends WorkflowSummary {
  */
 export interface ControlledWorkflow extends ChangedWorkflow {
   tags: Tags;
+  priority: Priority;
   /**
    * The run that this run is a restart of; null if it isn't one.
    */

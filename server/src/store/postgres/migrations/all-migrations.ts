@@ -7,6 +7,7 @@ import { TRIGGERS_AND_WEBHOOKS } from './0005-triggers-and-webhooks.js';
 import { RESOURCES } from './0006-resources.js';
 import { DEFINITION_REFERENCE } from './0007-definition-reference.js';
 import { FAILING_SINCE } from './0008-failing-since.js';
+import { PRIORITY } from './0009-priority.js';
 import type { Migration } from './migration.js';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   RESOURCES,
   DEFINITION_REFERENCE,
   FAILING_SINCE,
+  PRIORITY,
 ];

@@ -1,12 +1,13 @@
 /** The activity queue: claims of its items. */
 import type { ClaimedActivity, ActivityRecord } from '../../records/activities.js';
 import { activityOf } from '../../sql/activities.js';
+import { IN_ANY_PRIORITY } from '../../sql/activity-queue.js';
 import type { OperationArguments } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 
-const OLDEST_AVAILABLE = `
-SELECT activities.id, activities.instanceId, activities.name, activities.createdAt, activities.availableAt,
+const NEXT_AVAILABLE = `
+SELECT activities.id, activities.instanceId, activities.name, activities.priority, activities.createdAt, activities.availableAt,
        activities.attempt, activities.tokenHash, activities.workerId, activities.done, activities.settled,
        activities.resultHash, octet_length(activities.parameters) AS parametersLength,
        CASE WHEN octet_length(activities.parameters) <= ? THEN activities.parameters ELSE '' END AS parameters,
@@ -14,8 +15,8 @@ SELECT activities.id, activities.instanceId, activities.name, activities.created
   FROM activities INDEXED BY activities_queue
   LEFT JOIN instances ON instances.id = activities.instanceId
  WHERE activities.name = ? AND activities.done = 0 AND activities.settled = 0
-   AND activities.availableAt <= ?
- ORDER BY activities.availableAt, activities.id LIMIT 1`;
+   AND activities.${IN_ANY_PRIORITY} AND activities.availableAt <= ?
+ ORDER BY activities.priority, activities.availableAt, activities.id LIMIT 1`;
 
 const DEFER_ITEMS_OF_INSTANCE = `
 UPDATE activities SET availableAt = ?, deferred = 1
@@ -34,7 +35,7 @@ export function claimActivity(
   const { now, claim, lengthMax = Number.MAX_SAFE_INTEGER } = request;
   const name = encodeText(request.name);
   for (let passedOver = 0; passedOver < PASSED_OVER_MAX; passedOver += 1) {
-    const row = database.get(OLDEST_AVAILABLE, lengthMax, name, now);
+    const row = database.get(NEXT_AVAILABLE, lengthMax, name, now);
     if (row === null) return null;
     const item = activityOf(row);
     if (row.textOrNull('instanceStatus') === 'Runnable') {
@@ -55,7 +56,7 @@ export function findAvailableActivities(
     (name) =>
       database.get(
         `SELECT 1 AS found FROM activities
-          WHERE name = ? AND done = 0 AND settled = 0 AND availableAt <= ? LIMIT 1`,
+          WHERE name = ? AND done = 0 AND settled = 0 AND ${IN_ANY_PRIORITY} AND availableAt <= ? LIMIT 1`,
         encodeText(name),
         now,
       ) !== null,

@@ -9,9 +9,9 @@ import type { Database } from '../database.js';
  * item applies. Different content replaces it, because the pass that offered the old item wasn't committed.
  */
 const INSERT_ACTIVITY = `
-INSERT INTO activities (id, instanceId, name, createdAt, availableAt, deferred, attempt, tokenHash, workerId,
+INSERT INTO activities (id, instanceId, name, priority, createdAt, availableAt, deferred, attempt, tokenHash, workerId,
                         done, settled, parameters)
-VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, 0, 0, ?)`;
+VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, 0, ?)`;
 
 export function insertActivity(database: Database, item: NewActivityRecord): void {
   const id = encodeText(item.id);
@@ -34,6 +34,7 @@ export function insertActivity(database: Database, item: NewActivityRecord): voi
     id,
     encodeText(item.instanceId),
     encodeText(item.name),
+    item.priority,
     item.createdAt,
     item.claim?.leaseExpiresAt ?? item.createdAt,
     item.claim === undefined ? 0 : 1,

@@ -8,6 +8,7 @@ import {
   AUDIT_ENTRIES_MAX,
   type AuditEntry,
 } from '../../records/control.js';
+import { isLive } from '../../records/instances.js';
 import { messageBytes } from '../../records/messages.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeText, encodeOptional } from '../../text-codec.js';
@@ -81,6 +82,25 @@ export function patchTags(
   changeTerms(database, current, tagTerms(current.tags), tagTerms(tags));
   noteAction(database, id, audit);
   return { outcome: 'done', record: { ...current, tags, inSeq } };
+}
+
+export function setPriority(
+  database: Database,
+  [id, priority, audit]: OperationArguments<'setPriority'>,
+): OperationResult<'setPriority'> {
+  const current = readInstance(database, id);
+  if (current === null) return { outcome: 'missing' };
+  if (!isLive(current.status)) return { outcome: 'refused', record: current };
+  const inSeq = current.inSeq + 1;
+  const key = encodeText(id);
+  database.run('UPDATE instances SET priority = ?, inSeq = ? WHERE id = ?', priority, inSeq, key);
+  database.run(
+    'UPDATE activities SET priority = ? WHERE instanceId = ? AND done = 0',
+    priority,
+    key,
+  );
+  noteAction(database, id, audit);
+  return { outcome: 'done', record: { ...current, priority, inSeq } };
 }
 
 export function linkRestart(

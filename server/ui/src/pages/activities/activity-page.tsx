@@ -38,6 +38,7 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
   REFERENCE_COLUMN,
   EXECUTION_COLUMN,
   { key: 'attempt', header: 'Delivery', kind: 'number', cell: ({ attempt }) => attempt },
+  { key: 'priority', header: 'Priority', kind: 'number', cell: ({ priority }) => priority },
   {
     key: 'offered',
     header: 'Offered',

@@ -36,7 +36,12 @@ export const BULK_ACTIONS: Readonly<Record<BulkAction, ActionWords>> = {
   restart: {
     label: 'Restart',
     done: 'restarted',
-    text: 'A new run starts for each, with the same input, reference and tags. The runs stay as they are.',
+    text: 'A new run starts for each, with the same input, reference, tags and priority. The runs stay as they are.',
+  },
+  priority: {
+    label: 'Change priority',
+    done: 'changed',
+    text: 'Work that waits moves to its new place. Work in progress is not affected.',
   },
   terminate: {
     label: 'Terminate',

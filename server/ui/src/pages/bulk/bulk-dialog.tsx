@@ -2,6 +2,7 @@ import { stringifyJson, type BulkPreview, type BulkRequest } from '@stepwright/s
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../../app/session.js';
+import { PriorityChoice } from '../../components/priority-choice.js';
 import { DialogForm } from '../../components/dialog-form.js';
 import { useSettled } from '../../components/use-settled.js';
 import { ProblemView } from '../../components/problem-view.js';
@@ -35,7 +36,7 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
   const [changed, setRepair] = useState(NO_REPAIR);
   const [reason, setReason] = useState('');
   const [perSecond, setPerSecond] = useState('');
-  const [compensate, setCompensate] = useState(false);
+  const [extra, setExtra] = useState({ compensate: false, priority: 1 });
   const [typed, setTyped] = useState('');
   const { label, text, isDangerous = false } = BULK_ACTIONS[action];
   const steps = useTopSteps('query' in selection ? (selection.query.definitionId ?? '') : '');
@@ -51,7 +52,8 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
       ...requestOf(selection, action),
       reason: reason.trim(),
       ...(modification !== undefined && modification !== null && { modification }),
-      ...(action === 'terminate' && { compensate }),
+      ...(action === 'terminate' && { compensate: extra.compensate }),
+      ...(action === 'priority' && { priority: extra.priority }),
       ...(perSecond !== '' && { perSecond: Number(perSecond) }),
     });
     onStarted(id);
@@ -74,9 +76,7 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
           onChange={(change) => setRepair({ ...changed, ...change })}
         />
       )}
-      {action === 'terminate' && (
-        <CompensateChoice isChosen={compensate} onChange={setCompensate} />
-      )}
+      <ExtraField {...{ action, extra }} onChange={setExtra} />
       {preview.error !== null && <ProblemView error={preview.error} />}
       {preview.data !== undefined && <Matches preview={preview.data} />}
       {preview.data !== undefined && <Obstacles preview={preview.data} />}
@@ -85,6 +85,38 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
         <TextField label={`Type ${matched} to confirm`} value={typed} onChange={setTyped} />
       )}
     </DialogForm>
+  );
+}
+
+interface Extra {
+  readonly compensate: boolean;
+  readonly priority: number;
+}
+
+/** What some actions need in addition. */
+function ExtraField({
+  action,
+  extra,
+  onChange,
+}: {
+  readonly action: BulkAction;
+  readonly extra: Extra;
+  readonly onChange: (extra: Extra) => void;
+}): ReactNode {
+  if (action === 'terminate')
+    return (
+      <CompensateChoice
+        isChosen={extra.compensate}
+        onChange={(compensate) => onChange({ ...extra, compensate })}
+      />
+    );
+  if (action !== 'priority') return null;
+  return (
+    <PriorityChoice
+      label="New priority"
+      value={extra.priority}
+      onChange={(priority) => onChange({ ...extra, priority })}
+    />
   );
 }
 
@@ -225,6 +257,7 @@ function useBulkPreview(
         {
           ...requestOf(selection, action),
           reason: 'preview',
+          ...(action === 'priority' && { priority: 1 }),
           ...(action === 'modify' && { modification: modification ?? { resume: true } }),
         },
         { signal },

@@ -1,4 +1,5 @@
 import { useId, type ReactNode } from 'react';
+import { PriorityChoice } from '../../components/priority-choice.js';
 import { useZone } from '../../components/zone-choice.js';
 import { TagRows } from '../../components/tag-rows.js';
 import {
@@ -17,7 +18,7 @@ interface StartOptionsFormProps {
   readonly onChange: (choices: StartChoices) => void;
 }
 
-/** The reference, the tags and the time of a start. */
+/** The reference, the tags, the priority and the time of a start. */
 export function StartOptionsForm(props: StartOptionsFormProps): ReactNode {
   const { choices, defaults, problems, onChange } = props;
   const set = (change: Partial<StartChoices>): void => onChange({ ...choices, ...change });
@@ -37,6 +38,11 @@ export function StartOptionsForm(props: StartOptionsFormProps): ReactNode {
         rows={choices.tags}
         onChange={(tags) => set({ tags })}
         problem={problems.tags ?? null}
+      />
+      <PriorityChoice
+        label="Priority: the order in which its work waits"
+        value={choices.priority ?? defaults.priority}
+        onChange={(priority) => set({ priority })}
       />
       <TimeChoice {...props} />
     </div>

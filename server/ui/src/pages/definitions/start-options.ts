@@ -24,6 +24,8 @@ export interface StartChoices {
   readonly onConflict: OnConflict | null;
   readonly conflictScope: ConflictScope | null;
   readonly tags: readonly TagRow[];
+  /** Null for the definition's default. */
+  readonly priority: number | null;
   readonly when: 'now' | 'at' | 'after';
   /** A time in the chosen zone, in the format of an input of type `datetime-local`. */
   readonly at: string;
@@ -35,15 +37,20 @@ export const NO_CHOICES: StartChoices = {
   onConflict: null,
   conflictScope: null,
   tags: [],
+  priority: null,
   when: 'now',
   at: '',
   delay: '',
 };
 
 /** The choices that start a run like this one. */
-export function choicesOf({ reference, tags }: Pick<Workflow, 'reference' | 'tags'>): StartChoices {
+export function choicesOf({
+  priority,
+  reference,
+  tags,
+}: Pick<Workflow, 'priority' | 'reference' | 'tags'>): StartChoices {
   const rows = Object.entries(tags).map(([name, value]) => ({ name, value }));
-  return { ...NO_CHOICES, reference: reference ?? '', tags: rows };
+  return { ...NO_CHOICES, reference: reference ?? '', tags: rows, priority };
 }
 
 /** The definition's defaults for starts. */
@@ -52,16 +59,18 @@ export interface StartDefaults {
   readonly reference: string | null;
   readonly onConflict: OnConflict;
   readonly conflictScope: ConflictScope;
+  readonly priority: number;
 }
 
 export function defaultsOf(
-  definition: Pick<DefinitionDocument, 'reference' | 'onConflict' | 'conflictScope'>,
+  definition: Pick<DefinitionDocument, 'reference' | 'onConflict' | 'conflictScope' | 'priority'>,
 ): StartDefaults {
-  const { conflictScope, onConflict, reference } = definition;
+  const { conflictScope, onConflict, priority, reference } = definition;
   return {
     reference: reference == null ? null : String(reference),
     onConflict: keyIn(CONFLICT_WORDS, onConflict) ?? 'allow',
     conflictScope: keyIn(SCOPE_WORDS, conflictScope) ?? 'open',
+    priority: priority ?? 3,
   };
 }
 
@@ -102,13 +111,14 @@ function colonProblem(tags: readonly TagRow[]): string | null {
 }
 
 export function startOptions(choices: StartChoices, version: number | undefined): StartOptions {
-  const { reference, onConflict, conflictScope, when, at, delay } = choices;
+  const { reference, onConflict, conflictScope, priority, when, at, delay } = choices;
   const tags = tagsOf(choices.tags);
   return {
     ...(version !== undefined && { version }),
     ...(reference !== '' && { reference }),
     ...(onConflict !== null && { onConflict }),
     ...(conflictScope !== null && { conflictScope }),
+    ...(priority !== null && { priority }),
     ...(Object.keys(tags).length > 0 && { tags }),
     ...(when === 'at' && { startAt: timeOf(at) }),
     ...(when === 'after' && { delay: delay.trim() }),

@@ -1,9 +1,10 @@
-/** The tags and index fields of a run. Each links to the runs with the same value. */
+/** The tags, index fields and priority of a run. Tags and fields link to the runs with the same value. */
 import type { Workflow } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
+import { PriorityChoice } from '../../components/priority-choice.js';
 import { DialogForm } from '../../components/dialog-form.js';
 import { TagRows } from '../../components/tag-rows.js';
 import { tagChanges, tagsProblem, type TagRow } from '../../components/tags.js';
@@ -29,6 +30,49 @@ export function RunTags({ run, onChange }: RunFieldsProps): ReactNode {
       </Button>
       {isEditing && <TagsForm run={run} onChange={onChange} onClose={() => setEditing(false)} />}
     </>
+  );
+}
+
+export function RunPriority({ run, onChange }: RunFieldsProps): ReactNode {
+  const [isEditing, setEditing] = useState(false);
+  return (
+    <>
+      {run.priority}{' '}
+      {run.endTime === null && (
+        <Button isSmall variant="quiet" needs="controller" onPress={() => setEditing(true)}>
+          Change priority
+        </Button>
+      )}
+      {isEditing && (
+        <PriorityForm run={run} onChange={onChange} onClose={() => setEditing(false)} />
+      )}
+    </>
+  );
+}
+
+function PriorityForm({
+  run,
+  onChange,
+  onClose,
+}: RunFieldsProps & { readonly onClose: () => void }): ReactNode {
+  const { client } = useSession();
+  const { say } = useToasts();
+  const [priority, setPriority] = useState(run.priority);
+  const save = async (): Promise<void> => {
+    await client.workflows.setPriority(run.workflowId, priority);
+    say('The priority was changed.');
+    onChange();
+  };
+  return (
+    <DialogForm
+      title="Change the priority"
+      submit="Save"
+      hint="Work of this run that waits moves to its new place. The history records who changed it."
+      onSubmit={save}
+      onClose={onClose}
+    >
+      <PriorityChoice label="Priority" value={priority} onChange={setPriority} />
+    </DialogForm>
   );
 }
 

@@ -21,7 +21,7 @@ import { LogView } from './log/log-view.js';
 import { RepairPanel } from './repair/repair-panel.js';
 import { RunActions, useControl } from './run-actions.js';
 import { RunMenu } from './run-menu.js';
-import { RunIndex, RunTags } from './run-fields.js';
+import { RunIndex, RunPriority, RunTags } from './run-fields.js';
 import { StepList } from './step-list/step-list.js';
 import { Timeline } from './timeline.js';
 import { TraceLink } from './trace-link.js';
@@ -219,6 +219,9 @@ function Facts({
         {durationText(Math.max(0, endMs - Date.parse(startTime)))}
       </Fact>
       {run.traceId !== undefined && <TraceLink traceId={run.traceId} />}
+      <Fact label="Priority">
+        <RunPriority {...{ run, onChange }} />
+      </Fact>
       <Fact label="Tags">
         <RunTags {...{ run, onChange }} />
       </Fact>

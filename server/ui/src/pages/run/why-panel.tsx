@@ -114,6 +114,7 @@ function FixButton({
     case 'suspend':
     case 'terminate':
     case 'set-tags':
+    case 'set-priority':
     case 'restart':
     case 'modify':
     case 'rerun':

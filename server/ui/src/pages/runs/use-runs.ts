@@ -112,9 +112,10 @@ function addedRuns(
 ): WorkflowSummary[] {
   const shown = new Set(page.items.map(({ workflowId }) => workflowId));
   const newest = page.items[0]?.startTime ?? '';
+  // The change stream has neither tags nor index fields nor the priority.
   return [...changes.values()]
     .filter((run) => !shown.has(run.workflowId) && run.startTime >= newest && matches(run, query))
-    .map((run): WorkflowSummary => ({ ...run, tags: {}, index: {}, failure: null }))
+    .map((run): WorkflowSummary => ({ ...run, tags: {}, index: {}, priority: 3, failure: null }))
     .sort((a, b) => (a.startTime < b.startTime ? 1 : -1));
 }
 
@@ -140,12 +141,12 @@ function withNewer(
   return { ...page, items };
 }
 
-/** The changed run, with the tags, index fields and failure that are known. */
+/** The changed run, with the tags, index fields, priority and failure that are known. */
 function withChange(run: WorkflowSummary, change: ChangedWorkflow | undefined): WorkflowSummary {
   if (change === undefined) return run;
-  const { index, tags } = run;
+  const { index, priority, tags } = run;
   const failure = change.failureTime === run.failureTime ? run.failure : null;
-  return { ...change, failure, index, tags };
+  return { ...change, failure, index, priority, tags };
 }
 
 /** True if a shown run has failed for a reason that the change doesn't contain. */
