@@ -79,6 +79,16 @@ class PlainDriver {
   }
 }
 
+/** The most items that were open at once. */
+function openMost(driver: PlainDriver): number {
+  let most = 0;
+  driver.pump(() => {
+    most = Math.max(most, driver.run.instance.pointers.size - 1);
+    return 1;
+  });
+  return most;
+}
+
 function list(count: number): JsonObject {
   return { Collection: Array.from({ length: count }, (_, n) => n) };
 }
@@ -171,6 +181,38 @@ describe('a wide Foreach', () => {
       return driver.written / count;
     };
     expect(written(20_000)).toBeLessThan(3 * written(1000));
+  });
+
+  it('runs more items than can be open at once with MaxParallel', () => {
+    const inputs = { each: { ...list(30_000), MaxParallel: 100 } };
+    const driver = new PlainDriver([foreach('each', '0', [noOp('in')])], inputs);
+    expect(openMost(driver)).toBe(100);
+    expect(driver.count('in')).toBe(30_000);
+    expect(driver.run.instance.status).toBe('Complete');
+  });
+
+  it('rejects a MaxParallel that lets too many sequences be open at once', () => {
+    const each = foreach('each', '0', [[noOp('in')], [noOp('beside')]], {
+      errorBehavior: 'Terminate',
+    });
+    const inputs = { each: { ...list(30_000), MaxParallel: 10_001 } };
+    const { instance } = new PlainDriver([each], inputs).pump().run;
+    expect(instance.lastError?.message).toContain('MaxParallel is 10001, but at most 10000');
+  });
+
+  it('does not visit a Foreach again until one of its items has ended', () => {
+    const inner = foreach('inner', '0', [delay('in', 10)]);
+    const inputs = { each: list(500), inner: { ...list(3), MaxParallel: 2 }, in: { Period: 10 } };
+    const driver = new PlainDriver([foreach('each', '0', [inner])], inputs).pump();
+    expect(driver.run.instance.pointers.size).toBe(1 + 500 * 3);
+    expect(driver.run.opening.size).toBe(0);
+    driver.run.now = 10_000;
+    fireTimers(driver.run);
+    driver.pump();
+    driver.run.now = 20_000;
+    fireTimers(driver.run);
+    expect(driver.pump().run.instance.status).toBe('Complete');
+    expect(driver.count('in')).toBe(1500);
   });
 
   it('finds steps with a cancel condition without visiting the others', () => {

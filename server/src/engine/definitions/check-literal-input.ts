@@ -2,6 +2,7 @@ import {
   toBoolean,
   toChoice,
   toChoices,
+  toCount,
   toDurationMs,
   toEmitLevel,
   toEventKey,
@@ -19,7 +20,9 @@ import type { Json } from '../values/json.js';
 import { toStatusList } from '../values/status-list.js';
 import { quotedText } from './parse-input-value.js';
 import type { ParseState } from './parse-state.js';
-import type { StepTypeInput } from './step-types.js';
+import type { InputKind, StepTypeInput } from './step-types.js';
+
+const NUMBER_KINDS: ReadonlySet<InputKind> = new Set(['duration', 'count']);
 
 /**
  * Finds constant inputs that the step cannot use. They would fail in every run, so they are rejected when the
@@ -40,10 +43,10 @@ export function checkLiteralInput(
     // Only a warning: Conductor accepts other values here, and later versions of the step may too.
     state.warnings.add('doubtful_value', pointer, `${input.name}: ${conversion.message}.`);
   } else {
-    // A number can have the right type for a duration and still be too long.
+    // A number can have the right type for a duration or a count and still be too large.
     const rightKind =
       typeof literal === 'string' ||
-      (input.kind === 'duration' && ['number', 'bigint'].includes(typeof literal));
+      (NUMBER_KINDS.has(input.kind) && ['number', 'bigint'].includes(typeof literal));
     const code = rightKind ? 'invalid_value' : 'wrong_type';
     state.errors.add(code, pointer, `${input.name}: ${conversion.message}.`);
   }
@@ -67,6 +70,8 @@ function convert(input: StepTypeInput, value: Json): Conversion<unknown> {
       return toDurationMs(value);
     case 'time':
       return toTimeMs(value);
+    case 'count':
+      return toCount(value);
     case 'list':
       return toList(value);
     case 'object':
@@ -78,6 +83,37 @@ function convert(input: StepTypeInput, value: Json): Conversion<unknown> {
     case 'choices':
       return toChoices(Array.isArray(value) ? value.filter(isKnown) : value, input.choices);
   }
+}
+
+/** Finds inputs that have no meaning because another one is false: both must be constants. */
+export function checkInputsTogether(
+  given: readonly GivenInput[],
+  state: Pick<ParseState, 'errors'>,
+): void {
+  for (const { input, pointer, value } of given) {
+    const other = given.find(({ input: { name } }) => name === input.onlyWith);
+    if (other === undefined || !isConstant(value) || !isFalse(other.value)) continue;
+    const message = `${input.name} has no meaning with ${other.input.name} false. Remove it, or set ${other.input.name} to true.`;
+    state.errors.add('invalid_value', pointer, message);
+  }
+}
+
+export interface GivenInput {
+  readonly input: StepTypeInput;
+  readonly value: InputValue;
+  readonly pointer: string;
+}
+
+/** An expression that is nothing but a number is a constant as well. */
+function isConstant(value: InputValue): boolean {
+  return value.kind === 'constant' || (value.kind === 'expression' && /^\d+$/.test(value.source));
+}
+
+function isFalse(value: InputValue): boolean {
+  if (value.kind === 'expression') return ['False', 'None', '0'].includes(value.source);
+  if (value.kind !== 'constant') return false;
+  const truth = toBoolean(value.value);
+  return truth.ok && !truth.value;
 }
 
 /** The value of an evaluated list item is not yet known; null represents it. */

@@ -22,7 +22,7 @@ import {
   type TriggerMember,
 } from './step-members.js';
 import { BUILT_IN_STEP_TYPES } from '../model/step-type-names.js';
-import { builtInStepType, type StepType } from './step-types.js';
+import { builtInStepType, type StepType, type StepTypeInput } from './step-types.js';
 
 const NAME: JsonObject = { type: ['string', 'number'], maxLength: 200, pattern: '\\S' };
 const TEXT: JsonObject = { type: ['string', 'number', 'null'] };
@@ -134,7 +134,7 @@ function inputsOf(type: StepType): JsonObject {
       type.inputs.map(({ name, summary }) => [name, { description: summary }]),
     ),
     patternProperties: Object.fromEntries(
-      type.inputs.map((input) => [caseless(input.name), inputSchema(input.required)]),
+      type.inputs.map((input) => [caseless(input.name), inputSchema(input)]),
     ),
     additionalProperties: false,
     ...(required.length > 0 ? { allOf: required.map(({ name }) => hasMember(name)) } : {}),
@@ -156,8 +156,10 @@ function inputsOf(type: StepType): JsonObject {
   };
 }
 
-function inputSchema(isRequired: boolean): JsonObject {
-  return isRequired ? { ...VALUE, not: { type: 'null' } } : VALUE;
+function inputSchema({ kind, required }: StepTypeInput): JsonObject {
+  // A string is an expression.
+  const schema = kind === 'count' ? { type: ['integer', 'string', 'null'], minimum: 1 } : VALUE;
+  return required ? { ...schema, not: { type: 'null' } } : schema;
 }
 
 function choice(allowed: readonly string[]): JsonObject {

@@ -3,7 +3,7 @@ import { describeValue, quoteText } from '../values/convert-input.js';
 import type { StepDefinition } from '../model/definition.js';
 import type { InputValue } from '../model/input-value.js';
 import { isJsonObject } from '../values/json.js';
-import { checkLiteralInput } from './check-literal-input.js';
+import { checkInputsTogether, checkLiteralInput, type GivenInput } from './check-literal-input.js';
 import { childPointer } from './json-pointer.js';
 import { label, type MemberReader } from './member-reader.js';
 import { parseInputValue, type ValuePlace } from './parse-input-value.js';
@@ -136,7 +136,7 @@ function parseBuiltInInputs(
   entries: readonly MapEntry[],
 ): readonly NamedInput[] {
   const given = matchInputs(reader, type, entries);
-  const inputs: NamedInput[] = [];
+  const inputs: GivenInput[] = [];
   const { takesSecrets } = type.traits;
   for (const [input, { value, pointer }] of given) {
     // Null counts as absent, as everywhere, so the defaults of built-in inputs apply.
@@ -145,8 +145,9 @@ function parseBuiltInInputs(
     const use = { ...kind, takesSecrets };
     const parsed = parseInputValue(value, { pointer, use }, reader.state);
     checkLiteralInput(input, parsed, { pointer, state: reader.state });
-    inputs.push({ name: input.name, value: parsed });
+    inputs.push({ input, value: parsed, pointer });
   }
+  checkInputsTogether(inputs, reader.state);
   for (const input of type.inputs) {
     const value = given.get(input)?.value ?? null;
     if (!input.required || (value !== null && !isEmpty(value))) continue;
@@ -154,7 +155,7 @@ function parseBuiltInInputs(
     const message = `${type.name} requires the input ${input.name}.`;
     reader.state.errors.add('missing_input', pointer, message);
   }
-  return inputs;
+  return inputs.map(({ input, value }) => ({ name: input.name, value }));
 }
 
 /** For any other input, an empty expression means that the input is absent. */

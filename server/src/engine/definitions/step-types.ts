@@ -19,6 +19,7 @@ export type InputKind =
   | 'boolean'
   | 'duration'
   | 'time'
+  | 'count'
   | 'list'
   | 'object'
   | 'statuses'
@@ -33,6 +34,8 @@ export interface StepTypeInput {
   readonly default: string | null;
   /** For the kinds `choice` and `choices`: the allowed values, accepted in any case. */
   readonly choices: readonly string[];
+  /** The input without which, if it is false, this one has no meaning. */
+  readonly onlyWith?: string;
   readonly summary: string;
 }
 
@@ -148,6 +151,12 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
       optional('RunParallel', 'boolean', {
         default: 'true',
         summary: 'Whether the items run in parallel; false runs them one after another.',
+      }),
+      optional('MaxParallel', 'count', {
+        default: 'all',
+        onlyWith: 'RunParallel',
+        summary:
+          'How many items are open at once; the next one opens, in order, when one has ended.',
       }),
     ],
     outputs: [],
@@ -348,10 +357,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     traits: { interruptsLoop: true },
     inputs: [
       required('Message', 'text', 'What went wrong.'),
-      optional('Type', 'text', {
-        default: 'Failed',
-        summary: 'The type of the error.',
-      }),
+      optional('Type', 'text', { default: 'Failed', summary: 'The type of the error.' }),
       optional('Data', 'any', { summary: 'Additional data of the error.' }),
     ],
     outputs: [],
@@ -390,11 +396,7 @@ function required(name: string, kind: InputKind, summary: string): StepTypeInput
 function optional(
   name: string,
   kind: InputKind,
-  about: {
-    readonly default?: string;
-    readonly choices?: readonly string[];
-    readonly summary: string;
-  },
+  about: Partial<StepTypeInput> & Pick<StepTypeInput, 'summary'>,
 ): StepTypeInput {
   return { name, kind, required: false, default: null, choices: [], ...about };
 }

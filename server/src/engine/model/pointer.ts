@@ -202,13 +202,15 @@ export interface Pointer {
 
 export type Memo =
   /**
-   * Foreach: the items, and the index of the next one to open: sequentially or, with `parallel`, as soon as the queue allows.
+   * Foreach: the items, and the index of the next one to open. With `parallel`, all may be open at once, with `maxParallel` so
+   * many, with neither one. A node of a version that doesn't know `maxParallel` opens them one after another.
    */
   | {
       readonly kind: 'items';
       readonly items: readonly Json[];
       readonly next: number;
       readonly parallel?: true;
+      readonly maxParallel?: number;
     }
   /** Recur: when the current round started, and the interval between rounds. */
   | { readonly kind: 'round'; readonly startedAt: number; readonly intervalMs: number }

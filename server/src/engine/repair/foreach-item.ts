@@ -26,7 +26,8 @@ export function foreachItemOf(
   const hasItems = type !== null && builtInStepType(type).traits.hasItems;
   if (!hasItems) return itemOf(container);
   const { memo } = container;
-  if (memo?.kind !== 'items' || memo.parallel === true) return null;
+  if (memo?.kind !== 'items' || memo.parallel === true || memo.maxParallel !== undefined)
+    return null;
   const index = wanted.index ?? memo.next - 1;
   const item = memo.items[index];
   return item === undefined ? null : { item, index };

@@ -5,7 +5,7 @@ import type { Pointer } from '../model/pointer.js';
 import type { StepError } from '../model/step-record.js';
 import { jsonLength } from '../values/json-length.js';
 import type { Json } from '../values/json.js';
-import { stepById, type Session } from './session.js';
+import { hasWaitingItems, stepById, type Session } from './session.js';
 
 /** Approximate size of a pointer in the stored state, in bytes. */
 const POINTER_LENGTH = 400;
@@ -70,7 +70,10 @@ export function openPointer(session: Session, stepId: string, surroundings: Surr
   session.grown +=
     POINTER_LENGTH + (surroundings.item === undefined ? 0 : jsonLength(surroundings.item));
   const parent = parentOf(session, pointer);
-  if (parent !== null) parent.children += 1;
+  if (parent !== null) {
+    parent.children += 1;
+    session.openItems.add(parent, pointer);
+  }
   session.queue.add(pointer.id);
   if (step.cancelCondition !== null) {
     session.cancelable.add(pointer.id);
@@ -90,9 +93,14 @@ export function removePointer(session: Session, pointer: Pointer, hasSucceeded: 
   session.queue.delete(pointer.id);
   session.joins.delete(pointer.id);
   session.opening.delete(pointer.id);
+  session.openItems.forget(pointer);
   session.cancelable.delete(pointer.id);
   const parent = parentOf(session, pointer);
-  if (parent !== null) parent.children -= 1;
+  if (parent !== null) {
+    parent.children -= 1;
+    const hasItemEnded = session.openItems.remove(parent, pointer);
+    if (hasItemEnded && hasWaitingItems(parent)) session.opening.add(parent.id);
+  }
   const lost = newerOf(hasSucceeded ? null : errorOf(pointer), pointer.lostError ?? null);
   const keeper = parent ?? instance;
   if (lost !== null) keeper.lostError = newerOf(keeper.lostError ?? null, lost);

@@ -14,6 +14,7 @@ import type { Pointer } from '../model/pointer.js';
 import type { StepError, StepRecord, StepRecordStatus } from '../model/step-record.js';
 import type { AppliedRepair } from '../model/modification.js';
 import type { Json } from '../values/json.js';
+import { OpenItems } from './open-items.js';
 
 export interface Subscription {
   readonly id: string;
@@ -110,8 +111,9 @@ export interface Session {
   readonly queue: Set<number>;
   /** The front of the queue. A Set whose first member is removed repeatedly becomes slow to find the next one. */
   front: SetIterator<number>;
-  /** Containers with items that must still be opened; see `waiting-items.ts`. */
+  /** Containers that may open more of their items; see `waiting-items.ts`. */
   readonly opening: Set<number>;
+  readonly openItems: OpenItems;
   /** Open pointers whose step has a cancel condition. */
   readonly cancelable: Set<number>;
   /** Containers whose last inner path has ended. `continue-containers.ts` continues them before the session is inspected again. */
@@ -179,6 +181,7 @@ export function createSession(
     queue: instance.queue,
     front: instance.queue.values(),
     opening: new Set(),
+    openItems: new OpenItems(),
     cancelable: new Set(),
     joins: new Set(),
     dirty: false,
@@ -192,6 +195,8 @@ export function createSession(
   };
   for (const pointer of instance.pointers.values()) {
     const { kind } = pointer.state;
+    const container = pointer.parentId === null ? null : instance.pointers.get(pointer.parentId);
+    if (container != null) session.openItems.add(container, pointer);
     if (hasWaitingItems(pointer)) session.opening.add(pointer.id);
     if (stepOf(session, pointer).cancelCondition !== null) session.cancelable.add(pointer.id);
     // A pointer that was being processed when the instance was stored is no longer in the queue: it runs next.
@@ -220,9 +225,9 @@ export function stepById(session: Session, stepId: string): StepDefinition {
   return step;
 }
 
-/** True if a parallel Foreach has unopened items. */
+/** True if a Foreach has unopened items. */
 export function hasWaitingItems({ memo, state }: Pointer): boolean {
-  return state.kind === 'open' && memo?.kind === 'items' && memo.parallel === true;
+  return state.kind === 'open' && memo?.kind === 'items' && memo.next < memo.items.length;
 }
 
 /** Removes and returns the next pointer to run, or null. Its state says which values it needs. */

@@ -68,6 +68,12 @@ export function toDurationMs(value: Json): Conversion<number> {
     : converted(durationMs);
 }
 
+/** A whole number from 1. */
+export function toCount(value: Json): Conversion<number> {
+  const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
+  return isCount ? converted(value) : refused('a whole number from 1', value);
+}
+
 /** Anything iterable in Python except strings: iterating over characters is almost never intended. */
 export function toList(value: Json): Conversion<readonly Json[]> {
   if (Array.isArray(value)) return converted(value);

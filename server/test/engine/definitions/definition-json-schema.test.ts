@@ -70,6 +70,7 @@ describe('definitionJsonSchema', () => {
     ['a missing input where there are no inputs', documentWithStep({ StepType: 'Delay' })],
     ['a required input that is null', documentWithInputs('Delay', { Period: null })],
     ['an unknown input', documentWithInputs('EmitLog', { Message: '1', Text: '2' })],
+    ['a count of 0', documentWithInputs('Foreach', { Collection: 'data.x', MaxParallel: 0 })],
     ['a condition that is a list', documentWithStep({ CancelCondition: [] })],
     ['an unknown error behavior', documentWithStep({ ErrorBehavior: 'Ignore' })],
     ['Retry after the last retry', documentWithStep({ OnRetriesExhausted: 'Retry' })],

@@ -137,7 +137,28 @@ describe('a problem message of parseDefinition', () => {
       documentWithInputs('Delay', { Period: "'soon'" }),
       'Period: expected a duration (a number of seconds, "90s", "15m", "1h", "2d", "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the string "soon".',
     ],
+    [
+      documentWithInputs('Foreach', { Collection: 'data.x', RunParallel: false, MaxParallel: 3 }),
+      'MaxParallel has no meaning with RunParallel false. Remove it, or set RunParallel to true.',
+    ],
+    [
+      documentWithInputs('Foreach', { Collection: 'data.x', MaxParallel: 0 }),
+      'MaxParallel: expected a whole number from 1, but got 0.',
+    ],
   ])('says how to fix the problem (%#)', (document, message) => {
     expect(messageOf(document)).toBe(message);
+  });
+
+  it.each([
+    { MaxParallel: 3 },
+    { MaxParallel: 3, RunParallel: true },
+    { MaxParallel: 3, RunParallel: 'data.together' },
+    { MaxParallel: 'data.max', RunParallel: false },
+    { MaxParallel: null, RunParallel: false },
+  ])('accepts %j, which a run may use', (inputs) => {
+    const { errors } = parseDefinition(
+      documentWithInputs('Foreach', { Collection: 'data.x', ...inputs }),
+    );
+    expect(errors).toEqual([]);
   });
 });

@@ -27,7 +27,11 @@ const typeAndInputs = fc.oneof(
   fc.record({ Message: value }).map((inputs) => ({ type: 'EmitLog', inputs })),
   fc.record({ Condition: expression }).map((inputs) => ({ type: 'While', inputs })),
   fc
-    .record({ Collection: expression, RunParallel: fc.boolean() })
+    .record({
+      Collection: expression,
+      RunParallel: fc.constantFrom(true, 'data.x'),
+      MaxParallel: fc.oneof(fc.integer({ min: 1 }), expression),
+    })
     .map((inputs) => ({ type: 'Foreach', inputs })),
   fc
     .record({ BaseUrl: expression, Headers: fc.constant({ '@H': 'data.x', i: 'j' }) })

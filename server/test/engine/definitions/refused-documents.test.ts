@@ -228,6 +228,37 @@ const REFUSED: readonly DocumentCase[] = [
     ],
   },
   {
+    title: 'a count that is no whole number from 1',
+    document: documentWith(
+      ...['"many"', 0, 1.5, 1e300, true, [3], { a: 3 }].map((MaxParallel, index) => ({
+        Id: `s${index}`,
+        StepType: 'Foreach',
+        Inputs: { Collection: 'data.items', MaxParallel },
+        NextStepId: index === 6 ? null : `s${index + 1}`,
+      })),
+    ),
+    found: [
+      'invalid_value /Steps/0/Inputs/MaxParallel',
+      'invalid_value /Steps/1/Inputs/MaxParallel',
+      'invalid_value /Steps/2/Inputs/MaxParallel',
+      'invalid_value /Steps/3/Inputs/MaxParallel',
+      'wrong_type /Steps/4/Inputs/MaxParallel',
+      'wrong_type /Steps/5/Inputs/MaxParallel',
+      'wrong_type /Steps/6/Inputs/MaxParallel',
+    ],
+  },
+  ...[false, 0, 'False'].flatMap((RunParallel) =>
+    [3, '3'].map((MaxParallel) => ({
+      title: `MaxParallel ${JSON.stringify(MaxParallel)} with RunParallel ${JSON.stringify(RunParallel)}`,
+      document: documentWithInputs('Foreach', {
+        Collection: 'data.x',
+        maxparallel: MaxParallel,
+        RunParallel,
+      }),
+      found: ['invalid_value /Steps/0/Inputs/maxparallel'],
+    })),
+  ),
+  {
     title: 'flags, numbers and durations of the wrong type',
     document: documentWithStep({
       ProceedOnCancel: 1,

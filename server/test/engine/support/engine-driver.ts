@@ -28,6 +28,7 @@ import { modifyInstance } from '../../../src/engine/repair/modify.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { broken, checkRun, CompensationCheck, RecordCheck } from './check-invariants.js';
+import { OpenItemsCheck } from './check-open-items.js';
 import { columnsOf } from './columns-of.js';
 import type { Effect } from './outside.js';
 import { applyWithdrawn, stepsToAskAbout } from '../../../src/engine/flow/withdrawn-items.js';
@@ -74,6 +75,7 @@ export class EngineDriver extends RunView {
   readonly #stepsMax: number;
   readonly #recordCheck = new RecordCheck();
   readonly #compensationCheck = new CompensationCheck();
+  readonly #openItemsCheck = new OpenItemsCheck();
   #session: Session;
   #text = '';
   #stepsWithoutWait = 0;
@@ -358,6 +360,7 @@ export class EngineDriver extends RunView {
     this.#session.commitDue = false;
     this.logMessages.push(...this.outside.take(this.#session));
     this.#compensationCheck.check(this.pointers);
+    this.#openItemsCheck.check(this.#session);
     this.#spillRecords();
     this.#checkText();
   }

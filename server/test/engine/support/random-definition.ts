@@ -143,8 +143,8 @@ class Builder {
         return { condition: choices.pick(['true', 'data.hits % 2 === 0', FAULT]) };
       case 'Foreach':
         return {
-          collection: choices.pick(['[1, 2]', '[]', '[0]']),
-          runParallel: !choices.percent(50),
+          collection: choices.pick(['[1, 2]', '[]', '[0]', '[1, 2, 3, 4]']),
+          ...choices.pick([{}, { runParallel: false }, { maxParallel: 1 + choices.below(3) }]),
         };
       case 'While':
         return { condition: 'data.fuel > 0' };
