@@ -50,6 +50,26 @@ function explains(at: Surroundings): void {
     if (summary !== undefined) expect(seen.summary).toMatch(summary);
   });
 
+  it('says which items of a Foreach wait, and how many are open at once', async () => {
+    const inputs = { Collection: "['a', 'b', 'c', 'd']", MaxParallel: 2 };
+    const name = fresh('limited');
+    const id = await at.client.defineAndStart([
+      step('each', 'Foreach', inputs, { Do: [[activity('work', name)]] }),
+    ]);
+    const seen = await until(id, ({ reasons }) => reasons.length === 3);
+    expect(seen.summary).toMatch(/^work: activity .* \(and 2 more\)$/);
+    expect(seen.reasons[2]).toMatchObject({
+      kind: 'scheduled',
+      stepId: 'each',
+      stepType: 'Foreach',
+      text: 'items 3 to 4 of 4 wait: at most 2 are open at once',
+    });
+    await at.client.succeed((await at.client.pull(name)).body.token, null);
+    await until(id, ({ reasons }) => reasons[2]?.text.startsWith('item 4 of 4 waits: ') === true);
+    await at.client.succeed((await at.client.pull(name)).body.token, null);
+    await until(id, ({ reasons }) => reasons.length === 2);
+  });
+
   it('shows how a suspended run will continue', async () => {
     const event = fresh('held');
     const name = fresh('deferred');

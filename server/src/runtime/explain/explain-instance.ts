@@ -2,6 +2,7 @@
 import { compensatedCount } from '../../engine/session/clean-up-plan.js';
 import { COMPLETED_STEPS_MAX } from '../../engine/failure/completed-steps.js';
 import type { StepError } from '../../engine/model/step-record.js';
+import { explainItems } from './explain-items.js';
 import { explainPointer } from './explain-pointer.js';
 import type { Explanation, InstanceFacts, WaitReason } from './explanation.js';
 import { failedOver } from './failing-for.js';
@@ -44,6 +45,7 @@ export function explainInstance(facts: InstanceFacts): Explanation {
   const waits = leaves
     .filter((pointer) => whole === null || pointer.id !== whole.executionId)
     .map((pointer) => explainPointer(pointer, facts))
+    .concat(explainItems(facts))
     .sort((a, b) => ORDER[a.kind] - ORDER[b.kind] || (a.since ?? 0) - (b.since ?? 0));
   const undoing = [explainCleanUp(facts), ...explainStops(facts)];
   const reasons = [whole, ...undoing, explainInbox(facts), ...waits].filter(
