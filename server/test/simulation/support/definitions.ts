@@ -1,5 +1,6 @@
 /** The workflows of simulations, each with the expected result of its runs. */
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
+import { BOUNDED, BOUNDED_WORKFLOW } from './bounded.js';
 import { REPAIRED, REPAIRED_WORKFLOW } from './repaired.js';
 import { RESTLESS_WORKFLOWS, RUNAWAY } from './restless.js';
 import { TIMED_WORKFLOWS } from './timed.js';
@@ -283,6 +284,7 @@ export const WORKFLOWS: Readonly<Record<string, Workflow>> = {
   ...RESTLESS_WORKFLOWS,
   ...TIMED_WORKFLOWS,
   [REPAIRED]: REPAIRED_WORKFLOW,
+  [BOUNDED]: BOUNDED_WORKFLOW,
 };
 
 /** Old seeds that found a bug draw from the workflows of their time; otherwise they would behave differently. */
@@ -310,12 +312,18 @@ export function fillsInboxes(seed: number): boolean {
   return seed % 13 === 7;
 }
 
+/** Whether a Foreach with MaxParallel runs often; none of the old seeds that found a bug. */
+function isBounded(seed: number): boolean {
+  return [2, 8].includes(seed % 17);
+}
+
 /** The workflows that a seed draws from. */
 export function workflowNames(seed: number): readonly string[] {
   const restless = isRestless(seed) ? { ...CALM_WORKFLOWS, ...RESTLESS_WORKFLOWS } : CALM_WORKFLOWS;
   const timed = isTimed(seed) ? Object.keys(TIMED_WORKFLOWS) : [];
   const repaired = isModified(seed) ? [REPAIRED, REPAIRED, REPAIRED, REPAIRED] : [];
-  return [...Object.keys(restless), ...timed, ...timed, ...timed, ...repaired];
+  const bounded = isBounded(seed) ? [BOUNDED, BOUNDED, BOUNDED, BOUNDED] : [];
+  return [...Object.keys(restless), ...timed, ...timed, ...timed, ...repaired, ...bounded];
 }
 
 /** Whether there is something to compensate. */

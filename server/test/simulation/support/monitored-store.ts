@@ -5,6 +5,7 @@
 import type { InstanceRecord, InstanceStatus } from '../../../src/store/records/instances.js';
 import type { Store } from '../../../src/store/store.js';
 import type { Archive } from './archive.js';
+import { BOUNDED, checkBounded } from './bounded.js';
 import { hold, Violation } from './violation.js';
 
 interface Progress {
@@ -80,6 +81,9 @@ function compare(what: string, before: InstanceRecord | null, after: InstanceRec
     // suspend.
     const hasFailed = what === 'commit' && after.outcome === 'Failed';
     hold(ends.includes(what) || hasFailed, 'suspended stays suspended', describe);
+  }
+  if (after.definitionId === BOUNDED && after.endTime === null) {
+    checkBounded(after.state, describe);
   }
   if (what === 'commit' || what === 'repair') {
     hold(after.revision > before.revision, 'I5 the revision increases', describe);
