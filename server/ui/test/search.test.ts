@@ -174,6 +174,18 @@ describe.runIf(browserPath !== null)('the search for runs', () => {
     await pages.client.workflows.updateTags(ids['large']!, { team: null });
   });
 
+  test('shows the priority of a run, and lets it be changed', async () => {
+    const run = await pages.client.workflows.get(ids['large']!);
+    expect(run).toMatchObject({ priority: 3, endTime: null });
+    const page = await pages.open(`/runs/${run.workflowId}`);
+    await page.getByRole('button', { name: 'Change priority' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change the priority' });
+    await dialog.getByLabel('Priority').selectOption('1');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The priority was changed.').waitFor();
+    expect(await pages.client.workflows.get(run.workflowId)).toMatchObject({ priority: 1 });
+  });
+
   test.each(['light', 'dark'] as const)(
     'has no serious problems according to axe while it suggests: %s',
     async (colorScheme) => {

@@ -248,13 +248,14 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     expect((await pages.client.workflows.list({ reference: 'A1' }).page()).items).toHaveLength(2);
   });
 
-  test('stays to show the result, and starts again with the data, reference and tags of a run', async () => {
+  test('stays to show the result, and starts again with the data, reference, tags and priority of a run', async () => {
     const page = await pages.open('/definitions/order/start');
     await fillOrder(page);
     await page.getByLabel(/^Reference/).fill('again-1');
     await page.getByRole('button', { name: 'Add a tag' }).click();
     await page.getByLabel('Name of tag 1').fill('team');
     await page.getByLabel('Value of tag 1').fill('red');
+    await page.getByLabel(/^Priority/).selectOption('2');
     await page.getByLabel('Stay here and show the result').check();
     await start(page);
     const result = page.getByRole('region', { name: 'Result' });
@@ -267,6 +268,7 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     expect(await form(page).getByLabel('kind').inputValue()).toBe('1');
     expect(await page.getByLabel(/^Reference/).inputValue()).toBe('again-1');
     expect(await page.getByLabel('Value of tag 1').inputValue()).toBe('red');
+    expect(await page.getByLabel(/^Priority/).inputValue()).toBe('2');
   });
 
   test('starts nothing while the definition is disabled', async () => {

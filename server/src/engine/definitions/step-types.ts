@@ -155,8 +155,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
       optional('MaxParallel', 'count', {
         default: 'all',
         onlyWith: 'RunParallel',
-        summary:
-          'How many items are open at once; the next one opens, in order, when one has ended.',
+        summary: 'How many items are open at once; the next one opens when one has ended.',
       }),
     ],
     outputs: [],
@@ -322,10 +321,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
         summary: 'The reference of the started run.',
       }),
       optional('Tags', 'object', { summary: 'Tags of the started run, by name.' }),
-      optional('Priority', 'any', {
-        default: 'of this run',
-        summary: 'From 1 (first) to 5 (last): the order in which its work waits.',
-      }),
+      optional('Priority', 'any', { summary: 'From 1 (first) to 5 (last); default: of this run.' }),
       optional('OnConflict', 'choice', {
         default: 'of the definition, else allow',
         choices: ON_CONFLICT,

@@ -197,6 +197,12 @@ const DIALOGS: readonly View[] = (
       from: 'pages/run/run-fields.tsx',
     },
     {
+      name: 'priority of a run',
+      path: order,
+      open: click('Change priority'),
+      from: 'pages/run/run-fields.tsx',
+    },
+    {
       name: 'publish the event of a run',
       path: order,
       open: click('Publish the event'),
