@@ -40,6 +40,16 @@ export class QueueFullError extends Error {
   }
 }
 
+/** A queue for a number of turns: each entry has the weight 1, a caller may have all of them, and any number may wait. */
+export function createTurns(count: number): WeightedQueue {
+  return new WeightedQueue({
+    limit: count,
+    limitPerCaller: Infinity,
+    waitingMax: Infinity,
+    waitingPerCallerMax: Infinity,
+  });
+}
+
 interface Entry {
   readonly weight: number;
   readonly admit: (permit: Permit) => void;

@@ -7,7 +7,7 @@ import type { Pointer } from '../../engine/model/pointer.js';
 import type { Priority } from '../../engine/model/start-options.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
-import { FairSemaphore } from '../../base/limits/fair-semaphore.js';
+import { createTurns } from '../../base/limits/weighted-queue.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { tooManyDescendants } from '../instance-state/descendants.js';
 
@@ -40,7 +40,7 @@ export interface ChildStartsOptions {
 
 export class ChildStarts {
   readonly #options: ChildStartsOptions;
-  readonly #turns = new FairSemaphore(UNDER_WAY_MAX);
+  readonly #turns = createTurns(UNDER_WAY_MAX);
 
   constructor(options: ChildStartsOptions) {
     this.#options = options;
@@ -56,7 +56,7 @@ export class ChildStarts {
     const { workflowId } = state;
     const root = rootOf(parent);
     const link = parentLinkOf(parent, pointer, state.wait);
-    const end = await this.#turns.acquire(root);
+    const turn = await this.#turns.enter(root, 1);
     try {
       const { priority, trace } = parent;
       const child = { workflowId, parent: link, priority, ...(trace !== undefined && { trace }) };
@@ -72,7 +72,7 @@ export class ChildStarts {
       if (error.code === 'stopping') return null;
       return { ok: false, failure: { type: typeOf(error), message: error.message } };
     } finally {
-      end();
+      turn.release();
     }
   }
 }

@@ -8,7 +8,6 @@ import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
 import { stepOf, type Session } from '../../engine/session/session.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
-import { FairSemaphore } from '../../base/limits/fair-semaphore.js';
 import type { StepBodyContext } from '../../step-bodies/step-body.js';
 import type { StepBodies } from '../../step-bodies/step-bodies.js';
 import type { Store } from '../../store/store.js';
@@ -27,6 +26,7 @@ import { InstanceSpans } from '../tracing/instance-spans.js';
 import { instanceSpan } from '../tracing/span-names.js';
 import type { RunnerEnvironment, RunnerLimits } from './runner-environment.js';
 import { StoreRetry } from './store-retry.js';
+import { WorkTurns } from './work-turns.js';
 import type { WorkerReservations } from '../instance-state/unsaved-changes.js';
 
 type FindDefinition = (id: string, version: number) => Promise<WorkflowDefinition | null>;
@@ -59,7 +59,7 @@ export class NodeEnvironment implements RunnerEnvironment {
   readonly metrics: RuntimeMetrics;
   readonly workers: WorkerReservations;
   readonly #bodies: StepBodies;
-  readonly #turns: FairSemaphore;
+  readonly #turns: WorkTurns;
   readonly #childStarts: ChildStarts;
   readonly #announcer: ChangeAnnouncer;
   readonly #outbox: Outbox;
@@ -85,7 +85,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     this.#indexPaths = options.indexPaths;
     this.#findDefinition = options.findDefinition;
     this.#tracing = options.tracing;
-    this.#turns = new FairSemaphore(options.limits.concurrencyMax);
+    this.#turns = new WorkTurns(options.limits.concurrencyMax);
     this.#childStarts = new ChildStarts(options);
     this.#announcer = options.announcer;
     this.#outbox = new Outbox(options);
@@ -104,11 +104,11 @@ export class NodeEnvironment implements RunnerEnvironment {
   }
 
   takeTurn(instance: Instance): Promise<() => void> {
-    return this.#turns.acquire(rootOf(instance), instance.id);
+    return this.#turns.take(rootOf(instance), instance.id);
   }
 
   takeAllTurns(instanceId: string): Promise<() => void> {
-    return this.#turns.acquireAll(instanceId);
+    return this.#turns.takeAll(instanceId);
   }
 
   async runBody(

@@ -4,7 +4,7 @@
  */
 import { Pool, type PoolClient } from 'pg';
 import { currentCaller } from '../../base/limits/current-caller.js';
-import { FairSemaphore } from '../../base/limits/fair-semaphore.js';
+import { createTurns, type Permit, type WeightedQueue } from '../../base/limits/weighted-queue.js';
 import {
   ServerClient,
   type PostgresServers,
@@ -30,16 +30,16 @@ export class ConnectionsBusyError extends StoreUnavailableError {}
 export class Connections {
   readonly pool: Pool;
   readonly #servers: PostgresServers;
-  readonly #permits: FairSemaphore;
-  /** Returns the permit of each connection in use. */
-  readonly #inUse = new Map<PoolClient, () => void>();
+  readonly #permits: WeightedQueue;
+  /** The permit of each connection in use. */
+  readonly #inUse = new Map<PoolClient, Permit>();
   #isLost = false;
   #finding: Promise<void> | null = null;
 
   /** The servers must have been found before. */
   constructor({ poolMax, servers }: ConnectOptions) {
     this.#servers = servers;
-    this.#permits = new FairSemaphore(poolMax);
+    this.#permits = createTurns(poolMax);
     this.pool = new Pool({
       Client: servers.clientClass(),
       max: poolMax,
@@ -50,7 +50,7 @@ export class Connections {
     // A connection was lost while it was idle: the pool has already removed it.
     this.pool.on('error', () => undefined);
     this.pool.on('release', (_error, client) => {
-      this.#inUse.get(client)?.();
+      this.#inUse.get(client)?.release();
       this.#inUse.delete(client);
     });
   }
@@ -81,24 +81,27 @@ export class Connections {
    */
   async take(): Promise<PoolClient> {
     for (;;) {
-      const release = this.#permits.tryAcquire() ?? (await this.#permit());
+      const caller = currentCaller()?.key ?? SERVER;
+      const permit = this.#permits.tryEnter(caller, 1) ?? (await this.#permit(caller));
       const client = await this.pool.connect().catch((error: unknown) => {
-        release();
+        permit.release();
         throw error;
       });
-      this.#inUse.set(client, release);
+      this.#inUse.set(client, permit);
       if (!(client instanceof ServerClient) || this.#servers.isCurrent(client)) return client;
       client.release(true);
     }
   }
 
-  async #permit(): Promise<() => void> {
-    const permit = this.#permits.acquire(currentCaller()?.key ?? SERVER);
+  async #permit(caller: string): Promise<Permit> {
+    const overdue = new AbortController();
+    const timer = setTimeout(() => overdue.abort(), this.#servers.connectTimeoutMs);
     try {
-      return await withinTime(permit, this.#servers.connectTimeoutMs);
+      return await this.#permits.enter(caller, 1, overdue.signal);
     } catch {
-      void permit.then((release) => release());
       throw new ConnectionsBusyError('All connections to the database are in use');
+    } finally {
+      clearTimeout(timer);
     }
   }
 
