@@ -5,19 +5,20 @@
  */
 import { Gates } from './gates.js';
 import { createGuestCalls, GuestMoment, PrintedText } from './guest-calls.js';
-import { PlacedSnapshot } from './pristine-memory.js';
+import { PlacedSnapshot, type MemorySource } from './pristine-memory.js';
 import {
   importPyodide,
   type EmscriptenSettings,
   type PyodideInterface,
   type PythonExports,
 } from './pyodide-module.js';
+import type { SnapshotFile } from './snapshot-file.js';
 
 export interface PythonOptions {
   readonly pyodideFolder: string;
   readonly runner: string;
-  /** Memory of an interpreter that has already run `runner`. It can be used only once. */
-  readonly snapshot: Uint8Array<ArrayBuffer> | null;
+  /** The memory of an interpreter that has already run `runner`. */
+  readonly snapshot: SnapshotFile | null;
   readonly memoryLimitBytes: number;
   readonly resultLimitBytes: number;
   readonly outputLimitBytes: number;
@@ -39,6 +40,8 @@ export interface BootedPython {
   readonly gates: Gates;
   readonly printed: PrintedText;
   readonly moment: GuestMoment;
+  /** The memory from which it has booted. */
+  readonly snapshot: MemorySource | null;
 }
 
 interface BootedModule extends BootedPython {
@@ -53,10 +56,8 @@ export async function makeSnapshot(options: PythonOptions): Promise<Uint8Array> 
 }
 
 export async function bootPython(options: PythonOptions): Promise<BootedPython> {
-  const { snapshot } = options;
   const { python, ...booted } = await bootModule(options, {});
-  if (snapshot === null) loadRunner(python, options.runner);
-  else releaseMemory(snapshot.buffer);
+  if (booted.snapshot === null) loadRunner(python, options.runner);
   python.runPython(`import ${RUNNER_MODULE}; ${RUNNER_MODULE}.finish()`);
   return booted;
 }
@@ -93,10 +94,9 @@ async function bootModule(
     };
     return createPyodideModule(settings);
   };
-  const loadOption =
-    options.snapshot === null
-      ? {}
-      : { _loadSnapshot: placed(options.snapshot, () => requireExports(exports).memory.buffer) };
+  const { snapshot: file } = options;
+  const image =
+    file === null ? null : placed(file.readWhole(), () => requireExports(exports).memory.buffer);
   const python = await loadPyodide({
     indexURL: options.pyodideFolder,
     env: { HOME: '/', TZ: 'UTC' },
@@ -107,9 +107,11 @@ async function bootModule(
     stderr: () => undefined,
     createPyodideModule: installGates,
     ...snapshotOption,
-    ...loadOption,
+    ...(image !== null && { _loadSnapshot: image }),
   });
-  return { python, exports: requireExports(exports), gates, printed, moment };
+  const snapshot = file === null || image === null ? null : file.memoryAt(image.memoryOffset());
+  if (image !== null) releaseMemory(image.buffer);
+  return { python, exports: requireExports(exports), gates, printed, moment, snapshot };
 }
 
 /**
@@ -138,7 +140,7 @@ function loadRunner(python: PyodideInterface, runner: string): void {
   );
 }
 
-function placed(snapshot: Uint8Array<ArrayBuffer>, target: () => ArrayBuffer): Uint8Array {
+function placed(snapshot: Uint8Array<ArrayBuffer>, target: () => ArrayBuffer): PlacedSnapshot {
   const { buffer, byteOffset, length } = snapshot;
   const image = new PlacedSnapshot(buffer, byteOffset, length);
   image.target = target;

@@ -10,6 +10,7 @@ import { longestCallMs, type ReplyFrame, type RequestHeader } from './frames.js'
 import { InterruptibleSection } from './interruptible-section.js';
 import { SealedInterpreter } from './sealed-interpreter.js';
 import { ServerPipe } from './server-pipe.js';
+import { SnapshotFile } from './snapshot-file.js';
 import { checkSeal } from './check-seal.js';
 
 /** The first request to every interpreter process. */
@@ -69,7 +70,7 @@ async function main(): Promise<void> {
     pipe.send({ ...emptyReply(), result: Buffer.from(snapshot) });
     return;
   }
-  const snapshot = boot.snapshotPath === null ? null : readFileSync(boot.snapshotPath);
+  const snapshot = boot.snapshotPath === null ? null : new SnapshotFile(boot.snapshotPath);
   const interpreter = await bootSealed({ ...boot, runner, snapshot });
   for (const name of UNUSED_GLOBALS) Reflect.deleteProperty(globalThis, name);
   globalThis.gc?.();

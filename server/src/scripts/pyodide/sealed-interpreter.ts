@@ -5,8 +5,8 @@
  *
  *  SI1 Once sealed, the guest reaches only `guest-calls.ts` (see gates.ts). The host talks to Python through CPython's C
  *      interface on the raw WebAssembly exports; there are no proxies and no callbacks.
- *  SI2 All state of Python is in linear memory. It is copied when the interpreter is sealed, and copied back so that code
- *      that is not proven pure starts on a pristine interpreter and leaves nothing behind. State that WebAssembly keeps
+ *  SI2 All state of Python is in linear memory. Its content is recorded when the interpreter is sealed, and restored so that
+ *      code that is not proven pure starts on a pristine interpreter and leaves nothing behind. State that WebAssembly keeps
  *      elsewhere is restored too, or compared (pristine-references.ts); an interpreter that differs is not used again.
  *  SI3 Every call can be interrupted from outside. V8 stops WebAssembly anywhere, even inside a single regex or power.
  *  SI4 Purity is an input of the caller, who decided it without asking this interpreter.
@@ -76,7 +76,7 @@ export class SealedInterpreter {
     this.#runner.run(this.#request, this.#variables);
     this.#gates.seal();
     this.#printed.take();
-    this.#pristineMemory = new PristineMemory(this.#python.memory.buffer);
+    this.#pristineMemory = new PristineMemory(this.#python.memory.buffer, booted.snapshot);
     this.#pristineStack = this.#python.emscripten_stack_get_current();
     this.#pristineReferences = new PristineReferences(this.#python);
   }
