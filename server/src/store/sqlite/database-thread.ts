@@ -44,6 +44,11 @@ export class DatabaseThread {
   #worker: Promise<Worker> | null = null;
   #readyWorker: Worker | null = null;
   #isOpen = false;
+  /** Null: the thread stays. */
+  #idleMs: number | null = null;
+  #idleTimer: NodeJS.Timeout | null = null;
+  /** Resolves when the last thread that had nothing to do is gone. */
+  #ending: Promise<unknown> = Promise.resolve();
 
   constructor(options: ThreadOptions, logger: ThreadLogger | null) {
     this.#options = options;
@@ -55,15 +60,18 @@ export class DatabaseThread {
     await this.#ensureWorker();
   }
 
-  /** The first request starts the thread. */
-  openWhenNeeded(): void {
+  /** The first request starts the thread; it ends, and releases its memory, after `idleMs` without any. */
+  openWhenNeeded(idleMs: number): void {
     this.#isOpen = true;
+    this.#idleMs = idleMs;
   }
 
   /** Resolves when all requests have been answered and the file is closed. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#stopIdleTimer();
+    await this.#ending;
     const worker = await this.#worker?.catch(() => null);
     if (worker === null || worker === undefined || worker.threadId === -1) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
@@ -78,6 +86,7 @@ export class DatabaseThread {
         new StoreUnavailableError('The store has not been started, or has been stopped'),
       );
     }
+    this.#stopIdleTimer();
     return new Promise((resolve, reject) => {
       this.#lastId += 1;
       this.#waiting.set(this.#lastId, { resolve, reject });
@@ -137,7 +146,7 @@ export class DatabaseThread {
     worker.on('error', (error: unknown) => {
       this.#logger?.error({ err: error }, 'The database thread failed');
     });
-    return new Promise((resolve, reject) => {
+    const started = new Promise<Worker>((resolve, reject) => {
       worker.on('message', (message: FromThread) => {
         if (message.kind === 'replies') this.#receive(message.replies);
         else if (message.kind === 'failed') reject(errorOf(message.failure));
@@ -148,12 +157,36 @@ export class DatabaseThread {
       });
       worker.once('exit', () => {
         const error = new StoreUnavailableError('The database thread has ended');
+        reject(error);
+        // One that had nothing to do; there may be another one by now.
+        if (this.#worker !== started) return;
         this.#worker = null;
         this.#readyWorker = null;
-        reject(error);
         this.#failAll(error);
       });
     });
+    return started;
+  }
+
+  #stopIdleTimer(): void {
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
+    this.#idleTimer = null;
+  }
+
+  #startIdleTimer(): void {
+    if (this.#idleMs === null || !this.#isOpen || this.#waiting.size > 0) return;
+    this.#stopIdleTimer();
+    this.#idleTimer = setTimeout(() => this.#endIdleWorker(), this.#idleMs).unref();
+  }
+
+  /** It is forgotten at once, so that the next request starts another one. */
+  #endIdleWorker(): void {
+    const worker = this.#readyWorker;
+    if (worker === null) return;
+    this.#worker = null;
+    this.#readyWorker = null;
+    this.#ending = new Promise((resolve) => worker.once('exit', resolve));
+    worker.postMessage('close');
   }
 
   #receive(replies: readonly ThreadReply[]): void {
@@ -180,6 +213,7 @@ export class DatabaseThread {
     const waiting = this.#take(reply.id);
     if ('failure' in reply) waiting?.reject(errorOf(reply.failure));
     else waiting?.resolve(reply.result);
+    this.#startIdleTimer();
     return true;
   }
 
