@@ -660,6 +660,8 @@ gc.freeze()
 
 def finish():
     """Called once after the snapshot was loaded, just before the interpreter is sealed."""
+    import os
+
     # To show a warning, Python would look it up in source files.
     warnings.simplefilter('ignore')
     sys.stdout.reconfigure(line_buffering=True)
@@ -673,8 +675,11 @@ def finish():
                    '_ctypes', 'subprocess', 'socket', '_socket', 'ssl', 'webbrowser'}
     for name in [name for name in sys.modules if name.split('.')[0] in unavailable]:
         del sys.modules[name]
-    # From now on, only modules that are already loaded can be imported.
+    # From now on, only modules that are already loaded can be imported, so their archive (2.5 MB) is not needed either.
     sys.meta_path.clear()
+    for path in sys.path:
+        if path.endswith('.zip'):
+            os.remove(path)
     sys.path.clear()
     sys.path_hooks.clear()
     gc.collect()
