@@ -6,7 +6,8 @@
  */
 import type { ControlAction } from '../store/records/control.js';
 import type { InstanceRecord, InstanceSummary } from '../store/records/instances.js';
-import type { InboxMessage, PostedMessage } from '../store/records/messages.js';
+import type { InboxMessage } from '../store/records/messages.js';
+import type { PostedMessage } from '../store/records/posted-messages.js';
 import { InputSchemas } from '../schemas/input-schemas.js';
 import { WorkClaims } from './activities/work-claims.js';
 import { NodeQueries } from './fleet/node-queries.js';
@@ -326,13 +327,9 @@ export class NodeServices {
   }
 
   #createPublisher(): EventPublisher {
-    return new EventPublisher({
-      ...this.#options,
-      queries: this.queries,
-      control: this.control,
-      triggers: this.triggers.events,
-      posted: (...message) => this.runner.postedByClient(...message),
-    });
+    const { control, queries, runner } = this;
+    const services = { control, queries, runner, triggers: this.triggers.events };
+    return new EventPublisher({ ...this.#options, ...services });
   }
 
   #createClaims(): WorkClaims {
@@ -341,6 +338,7 @@ export class NodeServices {
       leaseMsMax: this.#options.settings.workLeaseMsMax,
       bindsLeases: details.leaseBinding(() => this.nodes.others),
       secrets: this.secrets,
+      claimer: () => this.runner.claimer,
       posted: (...message) => this.#resultPosted(...message),
       offer: (name) => this.broker.announce(name),
     });

@@ -28,6 +28,9 @@
  *     stores that can write several records in one step do this, see `storesDeliveries`.
  *  S12 A write that the database refuses because of its data fails with `StoreRefusedError`, alone: others of the same moment
  *     happen.
+ *  S13 A step that adds a message for a claimer also claims the instance (owner, `epoch` + 1) if it rested, and belonged to one
+ *     of the claimer's `from`. There is no moment between message and claim: of any number of concurrent callers, only the one
+ *     whose message came first claims. MongoDB claims in this way only if a call has one message.
  *
  * Times are milliseconds since 1970, from the caller's clock. Callers create the ids. `contract/` has the operations,
  * `records/` the stored records, with one file for each noun.

@@ -4,7 +4,7 @@
  * Method: real runs on the embedded store, through the API, with faults between the server and its store.
  */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { PostedMessage } from '../../src/store/records/messages.js';
+import type { PostedMessage } from '../../src/store/records/posted-messages.js';
 import { StoreUnavailableError, type Store } from '../../src/store/store.js';
 import { startRealServer, type RealServer } from './support/real-server.js';
 import { fresh, runsOn, set, wait } from './support/repaired-runs.js';

@@ -69,17 +69,19 @@ it('does the work of an event on the node that published it, wherever the run wa
     before = { onA: await workOf(a), onB: await workOf(b) };
     await b.publish(names[0], 'k', 1);
     await b.untilWaiting(run, 'two');
-    return (await workOf(b)).claims > before.onB.claims && run;
+    return (await workOf(b)).commits > before.onB.commits && run;
   });
   const { onA, onB } = before;
-  expect(await workOf(b)).toEqual({ claims: onB.claims + 1, commits: onB.commits + 1 });
+  // The step that stored the event has claimed the run.
+  expect(await workOf(b)).toEqual({ claims: onB.claims, commits: onB.commits + 1 });
   expect(await workOf(a)).toEqual(onA);
 
   // What the first node has kept of the run is outdated, so it claims the run again.
   await a.publish(names[1], 'k', 2);
   expect((await a.ended(id)).data).toEqual({ one: 1, two: 2 });
-  expect((await workOf(a)).claims).toBeGreaterThan(onA.claims);
-  expect(await workOf(b)).toEqual({ claims: onB.claims + 1, commits: onB.commits + 1 });
+  // The event may end other runs of the first node, too.
+  expect(await workOf(a)).toMatchObject({ claims: onA.claims });
+  expect(await workOf(b)).toEqual({ claims: onB.claims, commits: onB.commits + 1 });
   await Promise.all(nodes.map((node) => node.stop()));
 });
 

@@ -22,6 +22,7 @@ import { describeInstanceSearch } from './conformance/instance-search.js';
 import { describeInstanceMessages } from './conformance/instance-messages.js';
 import { describeInstances } from './conformance/instances.js';
 import { describeKeptReferences } from './conformance/kept-references.js';
+import { describeMessageClaims } from './conformance/message-claims.js';
 import { describeNotifications } from './conformance/notifications.js';
 import { describeOddValues } from './conformance/odd-values.js';
 import { describePriorities } from './conformance/priorities.js';
@@ -82,6 +83,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describePriorities(underTest);
     describeInboxBounds(underTest);
     describeInstanceMessages(underTest);
+    describeMessageClaims(underTest);
     describeInstanceLists(underTest);
     describeInstanceSearch(underTest);
     describeTermRaces(underTest);

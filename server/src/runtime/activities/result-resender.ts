@@ -5,7 +5,8 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { ActivityPosition, UnsettledActivity } from '../../store/records/activities.js';
-import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
+import type { InboxMessage } from '../../store/records/messages.js';
+import type { PostedMessage } from '../../store/records/posted-messages.js';
 import { StoreRefusedError, type Store } from '../../store/store.js';
 import { refusedMessage, resentMessage } from './activity-results.js';
 

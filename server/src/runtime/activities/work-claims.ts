@@ -22,10 +22,14 @@ import {
   isLongActivity,
   type ActivityClaim,
   type ActivityRecord,
-  type CompleteActivityResult,
   type LongActivity,
 } from '../../store/records/activities.js';
-import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
+import type { InboxMessage } from '../../store/records/messages.js';
+import type {
+  CompleteActivityResult,
+  MessageClaimer,
+  PostedMessage,
+} from '../../store/records/posted-messages.js';
 import { RELEASED, storedResult, type ReportedResult } from './activity-results.js';
 import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -65,6 +69,8 @@ export interface WorkClaimsOptions {
   readonly leaseMsMax: number;
   /** True if all nodes can read tokens with an authenticated lease. */
   readonly bindsLeases: () => boolean;
+  /** Who claims the instance that receives a result. */
+  readonly claimer: () => MessageClaimer | undefined;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
   /** Called when work of this name is available again. */
   readonly offer: (name: string) => void;
@@ -273,12 +279,14 @@ export class WorkClaims {
   ): Promise<CompleteActivityResult['outcome']> {
     const { clock, posted, secrets, store } = this.#options;
     const { message, result } = storedResult(activityId, reported, secrets.masker);
+    const claimer = this.#options.claimer();
     const completed = await store.completeActivity({
       activityId,
       tokenHash,
       result,
       message,
       now: clock.now(),
+      ...(claimer !== undefined && { claimer }),
     });
     if (completed.outcome !== 'accepted') return completed.outcome;
     const end = result.succeeded ? 'completed' : 'failed';

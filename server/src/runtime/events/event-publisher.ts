@@ -9,13 +9,9 @@
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
-import {
-  EVENT_TAKERS_MAX,
-  type EventRecord,
-  type FoundEvent,
-  type InsertedEvent,
-} from '../../store/records/events.js';
-import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
+import { EVENT_TAKERS_MAX, type EventRecord, type FoundEvent } from '../../store/records/events.js';
+import type { InboxMessage } from '../../store/records/messages.js';
+import { CLAIMED_BY_EVENT_MAX, type InsertedEvent } from '../../store/records/posted-messages.js';
 import { StoreRefusedError, StoreUnavailableError, type Store } from '../../store/store.js';
 import { sleep, type Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
@@ -31,6 +27,7 @@ import { hashOf, nameKeyOf, type Ids } from '../../base/ids.js';
 import type { EventTriggers } from '../triggers/event-triggers.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { eventMessage } from '../instance-state/message-codec.js';
+import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import type { InstanceQueries } from '../operations/instance-queries.js';
 import { traceHeadersOf } from '../../tracing/trace-context.js';
@@ -49,7 +46,7 @@ export interface EventPublisherOptions {
   readonly control: Pick<InstanceControl, 'notePublished'>;
   readonly triggers: Pick<EventTriggers, 'fire' | 'has'>;
   readonly settings: PublisherPermissionsOptions['settings'];
-  readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
+  readonly runner: Pick<InstanceRunner, 'claimer' | 'postedByClient'>;
 }
 
 export class EventPublisher {
@@ -122,7 +119,10 @@ export class EventPublisher {
     const message = eventMessage(traced);
     // If it starts runs, the insert doesn't deliver it: see #deliver.
     const starts = await this.#options.triggers.has(name);
-    const stored = await this.#options.store.insertEvent(event, starts ? undefined : message);
+    const { runner, store } = this.#options;
+    const stored = starts
+      ? await store.insertEvent(event)
+      : await store.insertEvent(event, message, runner.claimer);
     if (stored.outcome === 'inserted') {
       return {
         id: event.id,
@@ -143,7 +143,7 @@ export class EventPublisher {
     event: TracedEvent,
     { message, starts }: { readonly message: InboxMessage; readonly starts: boolean },
   ): Promise<number> {
-    for (const answer of posted) this.#options.posted(answer, message);
+    for (const answer of posted) this.#options.runner.postedByClient(answer, message);
     const reached = posted.map(({ instanceId }) => instanceId);
     if (delivery === 'partial') return this.#deliver(event, message, reached, starts);
     if (delivery === 'unconfirmed') this.#noteDelivered(event, reached, false);
@@ -213,12 +213,13 @@ export class EventPublisher {
 
   async #post(instanceIds: readonly string[], message: InboxMessage): Promise<readonly string[]> {
     if (instanceIds.length === 0) return [];
-    const { logger, posted, store } = this.#options;
+    const { logger, runner, store } = this.#options;
+    const isForFew = instanceIds.length <= CLAIMED_BY_EVENT_MAX;
     const messages = instanceIds.map((instanceId) => ({ instanceId, message }));
     try {
-      const answers = await store.postMessages(messages);
+      const answers = await store.postMessages(messages, isForFew ? runner.claimer : undefined);
       const reached = answers.filter((answer) => answer !== null);
-      for (const answer of reached) posted(answer, message);
+      for (const answer of reached) runner.postedByClient(answer, message);
       return reached.map(({ instanceId }) => instanceId);
     } catch (error) {
       if (!(error instanceof StoreRefusedError)) throw error;

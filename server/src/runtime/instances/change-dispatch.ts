@@ -3,17 +3,15 @@
  * which takes an instance that rests.
  *
  *  R15 Whoever adds a message to an instance that rests takes it: the claim increments the epoch, so the former owner can't write
- *      any more. Nobody takes an instance that has other messages or work under way; its owner does the work. A message is
+ *      any more. The step that adds the message also claims, if it is told who does (S13); otherwise, a claim follows. Nobody takes an instance that has other messages or work under way; its owner does the work. A message is
  *      therefore seen by the claim that follows it, or by the owner, who is notified.
  *  R16 What a node keeps of a resting instance is a cache. An older epoch than the stored one makes it worthless.
  */
 import type { Clock } from '../../base/clock.js';
-import type { InstanceSummary } from '../../store/records/instances.js';
-import {
-  OVERFLOW_MESSAGE,
-  type InboxMessage,
-  type PostedMessage,
-} from '../../store/records/messages.js';
+import { STATE_VERSION } from '../../engine/model/snapshot.js';
+import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
+import { OVERFLOW_MESSAGE, type InboxMessage } from '../../store/records/messages.js';
+import type { MessageClaimer, PostedMessage } from '../../store/records/posted-messages.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
 import type { Quarantine } from './quarantine.js';
 import type { InstanceActor } from './instance-actor.js';
@@ -25,8 +23,8 @@ import type { UncertainWrites } from './uncertain-writes.js';
 export interface ChangeDispatchOptions {
   readonly clock: Clock;
   readonly loader: Pick<InstanceLoader, 'load' | 'take'>;
-  readonly loads: Pick<InstanceLoads, 'bring' | 'isBusy'>;
-  readonly nodes: Pick<NodeRegistry, 'id' | 'isAlive' | 'isEstablished'>;
+  readonly loads: Pick<InstanceLoads, 'bring' | 'bringClaimed' | 'isBusy'>;
+  readonly nodes: Pick<NodeRegistry, 'id' | 'isAlive' | 'isEstablished' | 'others'>;
   readonly quarantine: Pick<Quarantine, 'forget'>;
   readonly residents: Pick<ResidentSet, 'get' | 'forget'>;
   readonly uncertain: Pick<UncertainWrites, 'read'>;
@@ -42,9 +40,17 @@ export class ChangeDispatch {
     this.#options = options;
   }
 
+  /** Who claims the instances of messages that this node is about to add; undefined: nobody. */
+  get claimer(): MessageClaimer | undefined {
+    if (!this.#mayTake()) return undefined;
+    const { id: owner, others } = this.#options.nodes;
+    if (others.length === 0) return undefined;
+    return { owner, from: others.map(({ id }) => id), schemaVersionMax: STATE_VERSION };
+  }
+
   /** Called when a message was stored for an instance. */
   posted(
-    { epoch, inSeq, instanceId, overflowed, owner, rested }: PostedMessage,
+    { claimed, epoch, inSeq, instanceId, overflowed, owner, rested }: PostedMessage,
     message: InboxMessage,
   ): void {
     const added = overflowed === true ? OVERFLOW_MESSAGE : message;
@@ -55,7 +61,10 @@ export class ChangeDispatch {
       return;
     }
     actor?.refresh();
-    if (rested && actor === undefined && this.#mayTakeFrom(owner)) this.#take(instanceId, epoch);
+    if (claimed !== undefined && actor === undefined) this.#bring(claimed);
+    else if (rested && actor === undefined && this.#mayTakeFrom(owner)) {
+      this.#take(instanceId, epoch);
+    }
     // The owner was notified of the messages that filled the inbox.
     else if (overflowed !== true) this.#notifyOwner(instanceId, owner);
   }
@@ -106,10 +115,18 @@ export class ChangeDispatch {
    * A busy node leaves the work to the owner, so that one event for many instances doesn't bring all of them here. So does a new
    * node: an owner that doesn't know it yet takes its own instances for unchanged.
    */
-  #mayTakeFrom(owner: string | null): boolean {
+  #mayTake(): boolean {
     const { isStopping, loads, nodes } = this.#options;
-    if (owner === null || !this.isElsewhere(owner)) return false;
     return nodes.isEstablished && !loads.isBusy && !isStopping();
+  }
+
+  #mayTakeFrom(owner: string | null): boolean {
+    return owner !== null && this.isElsewhere(owner) && this.#mayTake();
+  }
+
+  #bring(claimed: InstanceRecord): void {
+    this.#options.quarantine.forget(claimed.id);
+    void this.#options.loads.bringClaimed(claimed);
   }
 
   #take(id: string, epoch: number): void {

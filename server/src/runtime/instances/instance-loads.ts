@@ -81,6 +81,17 @@ export class InstanceLoads {
     await admitted;
   }
 
+  /** Brings an instance that this node has claimed. A load that began earlier may not have seen the claim. */
+  async bringClaimed(record: InstanceRecord): Promise<void> {
+    const { isStopping, loaded, reload } = this.#options;
+    const { id } = record;
+    const isFirst = !this.#underWay.has(id);
+    while (this.#underWay.has(id)) await this.#underWay.get(id);
+    const read: Load = () => reload(id);
+    if (isStopping()) loaded(id, false);
+    else await this.bring(id, isFirst ? claimOnce(() => Promise.resolve(record), read) : read);
+  }
+
   /** Called when the instance has finished its first work after the load, or has left memory. */
   rested(id: string): void {
     this.#permits.get(id)?.end();

@@ -21,7 +21,8 @@ import type {
   InsertInstanceResult,
   InstanceSummary,
 } from '../../store/records/instances.js';
-import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
+import type { InboxMessage } from '../../store/records/messages.js';
+import type { MessageClaimer, PostedMessage } from '../../store/records/posted-messages.js';
 import type { InstanceMemory } from '../memory/instance-memory.js';
 import { Quarantine } from './quarantine.js';
 import { TakeOver } from './take-over.js';
@@ -174,6 +175,11 @@ export class InstanceRunner implements Service, ActorOwner {
   postedByClient(posted: PostedMessage, message: InboxMessage): void {
     this.#loads.served();
     this.posted(posted, message);
+  }
+
+  /** See `ChangeDispatch`. */
+  get claimer(): MessageClaimer | undefined {
+    return this.#dispatch.claimer;
   }
 
   /** Finds idle instances that become due before the next scan, so that their timers fire on time. */

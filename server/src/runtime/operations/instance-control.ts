@@ -16,7 +16,8 @@ import type {
   ControlResult,
   TagChanges,
 } from '../../store/records/control.js';
-import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
+import type { InboxMessage } from '../../store/records/messages.js';
+import type { PostedMessage } from '../../store/records/posted-messages.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import { storedResult, type ReportedResult } from '../activities/activity-results.js';

@@ -1,4 +1,4 @@
-/** Work items for outside workers. Rules S1–S11: ../store.ts. */
+/** Work items for outside workers. Rules S1–S13: ../store.ts. */
 import type {
   ActivityClaim,
   ActivityRecord,
@@ -7,12 +7,12 @@ import type {
   ActivityQueue,
   ActivityResult,
   ClaimedActivity,
-  CompleteActivityResult,
   HeldClaim,
   UnsettledActivity,
 } from '../records/activities.js';
 import type { AuditEntry } from '../records/control.js';
 import type { InboxMessage } from '../records/messages.js';
+import type { CompleteActivityResult, MessageClaimer } from '../records/posted-messages.js';
 
 export interface ActivityStore {
   /**
@@ -49,6 +49,8 @@ export interface ActivityStore {
     readonly message: InboxMessage;
     /** Recorded together with the message. */
     readonly audit?: AuditEntry;
+    /** Claims the instance together with the message, if it rests (S13). */
+    readonly claimer?: MessageClaimer;
   }): Promise<CompleteActivityResult>;
   /**
    * Gives an item that is not done to the holder of this claim. Any previous token is stale from then on. Returns null if

@@ -1,4 +1,4 @@
-/** Bulk jobs. Rules S1–S11: ../store.ts. */
+/** Bulk jobs. Rules S1–S13: ../store.ts. */
 import type {
   BulkCollection,
   BulkIdsRecord,

@@ -1,4 +1,4 @@
-/** Definitions and custom steps. Rules S1–S11: ../store.ts. */
+/** Definitions and custom steps. Rules S1–S13: ../store.ts. */
 import type {
   DefinitionVersion,
   NewDefinition,

@@ -1,21 +1,27 @@
-/** Published events, and the subscriptions of instances that wait for them. Rules S1–S11: ../store.ts. */
+/** Published events, and the subscriptions of instances that wait for them. Rules S1–S13: ../store.ts. */
 import type {
   EventRecord,
   FoundEvent,
   EventListItem,
   EventDelivery,
   EventPage,
-  InsertEventResult,
   SubscriptionRecord,
 } from '../records/events.js';
 import type { InboxMessage } from '../records/messages.js';
+import type { InsertEventResult, MessageClaimer } from '../records/posted-messages.js';
 
 export interface EventStore {
   /**
    * Inserts the event, or returns the existing one with this id. A store that can do so also posts `message` to the
    * instances that have subscribed to the event, in the same step. The result says what is left for the caller to do.
+   *
+   * With a `claimer`, it also claims up to `CLAIMED_BY_EVENT_MAX` of these instances, those that rest (S13).
    */
-  insertEvent(event: EventRecord, message?: InboxMessage): Promise<InsertEventResult>;
+  insertEvent(
+    event: EventRecord,
+    message?: InboxMessage,
+    claimer?: MessageClaimer,
+  ): Promise<InsertEventResult>;
   getEvent(id: string): Promise<EventRecord | null>;
   /** Events of the name and key at or after (`publishedAt`, `id`), in that order. */
   findEvents(

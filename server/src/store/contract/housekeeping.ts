@@ -1,4 +1,4 @@
-/** Nodes, retention and figures. Rules S1–S11: ../store.ts. */
+/** Nodes, retention and figures. Rules S1–S13: ../store.ts. */
 import type { NodeRecord } from '../records/nodes.js';
 import type * as housekeeping from '../records/housekeeping.js';
 

@@ -1,4 +1,4 @@
-/** Instances, with their messages, history and audit. Rules S1–S11: ../store.ts. */
+/** Instances, with their messages, history and audit. Rules S1–S13: ../store.ts. */
 import type { Priority } from '../../engine/model/start-options.js';
 import type {
   AuditEntry,
@@ -29,7 +29,8 @@ import type {
   InstanceClaim,
   DueInstance,
 } from '../records/instances.js';
-import type { InboxMessage, OutgoingMessage, PostedMessage } from '../records/messages.js';
+import type { InboxMessage, OutgoingMessage } from '../records/messages.js';
+import type { MessageClaimer, PostedMessage } from '../records/posted-messages.js';
 import type { TextFindings, TextSearch } from '../records/text-search.js';
 
 export interface InstanceStore {
@@ -83,12 +84,15 @@ export interface InstanceStore {
   /**
    * Adds each message to its instance (rules S3 and S8). The result has an entry for each message: null if the instance does
    * not exist or has ended. A message whose id is already in the inbox counts as posted and changes nothing.
+   *
+   * With a `claimer`, the step that adds a message also claims its instance if it rests, as `claimInstance` does (S13).
    */
   postMessages(
     messages: readonly (OutgoingMessage & {
       /** Recorded in the same step, if the message is added or does not fit. */
       readonly audit?: AuditEntry;
     })[],
+    claimer?: MessageClaimer,
   ): Promise<readonly (PostedMessage | null)[]>;
   /**
    * Changes the status immediately, whichever node owns the instance: suspend from Runnable; resume from Suspended;

@@ -1,4 +1,4 @@
-/** Notifications and their deliveries. Rules S1–S11: ../store.ts. */
+/** Notifications and their deliveries. Rules S1–S13: ../store.ts. */
 import type { InstancePosition } from '../records/instance-lists.js';
 import type {
   DeliveryAttempt,

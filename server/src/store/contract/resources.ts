@@ -1,4 +1,4 @@
-/** Resources: see ../records/resources.ts. Rules S1–S11: ../store.ts. */
+/** Resources: see ../records/resources.ts. Rules S1–S13: ../store.ts. */
 import type { ResourceKind, ResourceRecord } from '../records/resources.js';
 
 export interface ResourceStore {

@@ -1,4 +1,4 @@
-/** Triggers of definitions. Rules S1–S11: ../store.ts. */
+/** Triggers of definitions. Rules S1–S13: ../store.ts. */
 import type { TriggerRecord } from '../records/triggers.js';
 
 export interface TriggerStore {

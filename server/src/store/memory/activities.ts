@@ -81,11 +81,15 @@ export function completeActivity(
   const activity: ActivityRecord = { ...known.record, done: true, withdrawn: false };
   const { id, body } = request.message;
   const { instanceId } = activity;
-  const posted = postMessage(data, {
-    instanceId,
-    message: { id, body },
-    ...(request.audit !== undefined && { audit: request.audit }),
-  });
+  const posted = postMessage(
+    data,
+    {
+      instanceId,
+      message: { id, body },
+      ...(request.audit !== undefined && { audit: request.audit }),
+    },
+    request.claimer,
+  );
   data.activities.set(activity.id, {
     record: activity,
     deferred: false,

@@ -1,5 +1,6 @@
 /** Published events, and the subscriptions to them. */
 import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { CLAIMED_BY_EVENT_MAX, type InsertEventResult } from '../records/posted-messages.js';
 import {
   EVENT_TAKERS_MAX,
   LISTED_DATA_LENGTH_MAX,
@@ -8,7 +9,6 @@ import {
   type EventListItem,
   type EventRecord,
   type FoundEvent,
-  type InsertEventResult,
   type SubscriptionRecord,
 } from '../records/events.js';
 import { FAR_FUTURE_MS } from '../store.js';
@@ -18,7 +18,7 @@ import { postMessage } from './messages.js';
 
 export function insertEvent(
   data: MemoryData,
-  [event, message]: OperationArguments<'insertEvent'>,
+  [event, message, claimer]: OperationArguments<'insertEvent'>,
 ): InsertEventResult {
   const { id, nameKey, publishedAt } = event;
   const known = data.events.get(id);
@@ -27,7 +27,13 @@ export function insertEvent(
   if (message === undefined) return { outcome: 'inserted', posted: [], delivery: 'partial' };
   const subscriptions = findSubscriptions(data, [nameKey, publishedAt, null, Infinity]);
   const posted = [...new Set(subscriptions.map(({ instanceId }) => instanceId))]
-    .map((instanceId) => postMessage(data, { instanceId, message }))
+    .map((instanceId, index) =>
+      postMessage(
+        data,
+        { instanceId, message },
+        index < CLAIMED_BY_EVENT_MAX ? claimer : undefined,
+      ),
+    )
     .filter((answer) => answer !== null);
   const takers = posted.slice(0, EVENT_TAKERS_MAX).map(({ instanceId }) => instanceId);
   data.events.set(id, { ...event, deliveredTo: posted.length, takenBy: takers });

@@ -1,19 +1,21 @@
 /** Messages to instances: appended to the inbox once, as long as the instance hasn't ended and the inbox isn't full. */
+import { INBOX_BYTES_MAX, inboxBytes, OVERFLOW_MESSAGE } from '../records/messages.js';
 import {
-  INBOX_BYTES_MAX,
-  inboxBytes,
-  OVERFLOW_MESSAGE,
+  answerOfClaim,
+  isClaimedBy,
+  type MessageClaimer,
   type PostedMessage,
-} from '../records/messages.js';
+} from '../records/posted-messages.js';
+import type { InstanceRecord } from '../records/instances.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { isLive } from '../records/instances.js';
 import { noteAction, type MemoryData } from './memory-data.js';
 
 export function postMessages(
   data: MemoryData,
-  [messages]: OperationArguments<'postMessages'>,
+  [messages, claimer]: OperationArguments<'postMessages'>,
 ): OperationResult<'postMessages'> {
-  return messages.map((posted) => postMessage(data, posted));
+  return messages.map((posted) => postMessage(data, posted, claimer));
 }
 
 export function postMessage(
@@ -24,6 +26,7 @@ export function postMessage(
     audit,
     toFullInbox,
   }: OperationArguments<'postMessages'>[0][number],
+  claimer?: MessageClaimer,
 ): PostedMessage | null {
   const current = data.instances.get(instanceId);
   if (current === undefined || !isLive(current.status)) return null;
@@ -39,5 +42,12 @@ export function postMessage(
   }
   noteAction(data, instanceId, audit);
   const rested = inbox.length === 0 && !current.underWay && current.crashes === 0;
-  return { instanceId, inSeq, epoch, owner, rested, ...(isFull && { overflowed: true }) };
+  const posted = { instanceId, inSeq, epoch, owner, rested };
+  const changed = data.instances.get(instanceId) ?? current;
+  if (isClaimedBy(claimer, rested, changed)) {
+    const claimed: InstanceRecord = { ...changed, owner: claimer.owner, epoch: epoch + 1 };
+    data.instances.set(instanceId, claimed);
+    return { ...posted, ...answerOfClaim(claimed) };
+  }
+  return { ...posted, ...(isFull && { overflowed: true }) };
 }

@@ -43,11 +43,15 @@ export async function completeActivity(
     return { outcome: known.resultHash === encodeText(result.hash) ? 'repeated' : 'stale' };
   }
   const activity = activityOf(completed);
-  const posted = await postMessage(context, {
-    instanceId: activity.instanceId,
-    message,
-    ...(request.audit !== undefined && { audit: request.audit }),
-  });
+  const posted = await postMessage(
+    context,
+    {
+      instanceId: activity.instanceId,
+      message,
+      ...(request.audit !== undefined && { audit: request.audit }),
+    },
+    request.claimer,
+  );
   if (posted === null) context.lazyWrites.settleActivities([_id]);
   return { outcome: 'accepted', activity, message, posted };
 }

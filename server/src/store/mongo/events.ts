@@ -1,4 +1,5 @@
 /** Published events, and the subscriptions to them. */
+import type { InsertEventResult } from '../records/posted-messages.js';
 import type { AnyBulkWriteOperation, Filter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import {
@@ -7,7 +8,6 @@ import {
   type EventListItem,
   type EventRecord,
   type FoundEvent,
-  type InsertEventResult,
   type SubscriptionRecord,
 } from '../records/events.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';

@@ -1,17 +1,18 @@
 /** Messages to instances: one filtered update appends, counts and wakes (rules S3 and S8). */
 import type { Filter, UpdateFilter } from 'mongodb';
 import type { InstanceStatus } from '../records/instances.js';
+import { INBOX_BYTES_MAX, messageBytes, OVERFLOW_MESSAGE } from '../records/messages.js';
 import {
-  INBOX_BYTES_MAX,
-  messageBytes,
-  OVERFLOW_MESSAGE,
+  answerOfClaim,
+  type MessageClaimer,
   type PostedMessage,
-} from '../records/messages.js';
+} from '../records/posted-messages.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeText } from '../text-codec.js';
 import type { InstanceDocument } from './documents.js';
-import { auditPush } from './instance-documents.js';
+import { auditPush, instanceOf } from './instance-documents.js';
+import { WITHOUT_KEPT } from './instances.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional, packText } from './packed-text.js';
 
@@ -46,11 +47,11 @@ type Posted = Pick<
  */
 export async function postMessages(
   context: Pick<MongoContext, 'instances'>,
-  [messages]: OperationArguments<'postMessages'>,
+  [messages, claimer]: OperationArguments<'postMessages'>,
 ): Promise<OperationResult<'postMessages'>> {
   const [first, ...others] = messages;
   if (first === undefined) return [];
-  if (others.length === 0) return [await postMessage(context, first)];
+  if (others.length === 0) return [await postMessage(context, first, claimer)];
   const ids = [...new Set(messages.map(({ instanceId }) => encodeText(instanceId)))];
   // The order matters only between messages to the same instance.
   const ordered = ids.length < messages.length;
@@ -91,7 +92,10 @@ function byInstance(left: Message, right: Message): number {
 export async function postMessage(
   { instances }: Pick<MongoContext, 'instances'>,
   message: Message,
+  claimer?: MessageClaimer,
 ): Promise<PostedMessage | null> {
+  const claimed = claimer === undefined ? null : await claimWith(instances, message, claimer);
+  if (claimed !== null) return claimed;
   const live = { _id: encodeText(message.instanceId), status: { $in: [...LIVE] } };
   const change = ({ filter, update }: Change) =>
     instances.findOneAndUpdate(filter, update, {
@@ -115,6 +119,40 @@ export async function postMessage(
   throw new StoreUnavailableError(
     `The instance ${message.instanceId} has too many concurrent writers`,
   );
+}
+
+/**
+ * One command, which changes only an instance that the claimer may take. Otherwise, the caller needs one more: a command can't
+ * answer with the whole instance in one case, and with little of it in the other.
+ */
+async function claimWith(
+  instances: MongoContext['instances'],
+  message: Message,
+  { from, owner, schemaVersionMax }: MessageClaimer,
+): Promise<PostedMessage | null> {
+  if (from.length === 0) return null;
+  const { filter, update } = appending(message);
+  const document = await instances.findOneAndUpdate(
+    {
+      ...filter,
+      inboxBytes: 0,
+      // Documents of instances without work under way don't have the field.
+      underWay: { $ne: true },
+      crashes: 0,
+      owner: { $in: from.map(encodeText) },
+      schemaVersion: { $lte: schemaVersionMax },
+    },
+    {
+      ...update,
+      $set: { ...update.$set, owner: encodeText(owner) },
+      $inc: { ...update.$inc, epoch: 1 },
+    },
+    { returnDocument: 'after', projection: WITHOUT_KEPT },
+  );
+  if (document === null) return null;
+  const claimed = instanceOf(document);
+  const { instanceId } = message;
+  return { instanceId, inSeq: claimed.inSeq, rested: true, ...answerOfClaim(claimed) };
 }
 
 function holds({ inbox = [] }: Posted, { message }: Message): boolean {

@@ -23,6 +23,14 @@ import {
   restedWith,
   wakesOf,
 } from './instance-rows.js';
+import {
+  claimAssignments,
+  claimCell,
+  claimedColumns,
+  claimedIn,
+  isClaimed,
+  ONE_CLAIM,
+} from './message-claims.js';
 import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext, ActivityCompletion, Groups } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -133,6 +141,10 @@ const COMPLETIONS: Columns<Placed> = {
   bytes: ['number', ([{ message }]) => messageBytes(message)],
   audit: ['text', ([{ audit }]) => (audit === undefined ? null : auditBodyOf(audit))],
 };
+const COMPLETIONS_WITH_CLAIM: Columns<Placed> = {
+  ...COMPLETIONS,
+  claim: ['text', ([{ claimer }]) => claimCell(claimer)],
+};
 
 const IS_HELD = 'a.token_hash = g.token_hash AND NOT a.done';
 
@@ -152,8 +164,8 @@ const LOCKED_ITEMS = `item AS MATERIALIZED (
 )`;
 
 /** The messages that their instances don't have yet. Each fits unless earlier ones have filled the inbox (rule S8). */
-const FRESH = `lacked AS MATERIALIZED (
-  SELECT item.instance_id, g.position, g.message_id, g.body, g.bytes, g.audit, NOT locked.has_overflowed AS is_first,
+const freshPart = (claims: boolean) => `lacked AS MATERIALIZED (
+  SELECT item.instance_id, g.position, g.message_id, g.body, g.bytes, g.audit${claims ? ', g.claim' : ''}, NOT locked.has_overflowed AS is_first,
          locked.inbox_bytes + sum(g.bytes) OVER (PARTITION BY item.instance_id ORDER BY g.position) - g.bytes
            < ${INBOX_BYTES_MAX} AS fits
     FROM item JOIN given AS g USING (position) JOIN locked ON locked.id = item.instance_id
@@ -164,24 +176,28 @@ const FRESH = `lacked AS MATERIALIZED (
     FROM lacked
 )`;
 
-const POSTED = `posted AS (
+const postedPart = (claims: boolean) => `posted AS (
   UPDATE @instances AS i SET
          inbox_ids = i.inbox_ids || m.ids || CASE WHEN m.overflows THEN ARRAY[${OVERFLOW_ID}] ELSE '{}' END,
          inbox_bodies = i.inbox_bodies || m.bodies || CASE WHEN m.overflows THEN ARRAY[${OVERFLOW_BODY}] ELSE '{}' END,
          inbox_bytes = i.inbox_bytes + m.bytes, in_seq = i.in_seq + m.added,
          wake_at = CASE WHEN m.added > 0 THEN 0 ELSE i.wake_at END,
          audit = CASE WHEN m.audit IS NULL THEN i.audit ELSE ${appendedAudit('i.audit', 'm.audit')} END
+         ${claims ? `, ${claimAssignments('m.claim')}` : ''}
     FROM (
       SELECT instance_id, max(added) AS added, bool_or(overflows) AS overflows,
              coalesce(sum(bytes) FILTER (WHERE fits), 0) AS bytes,
              coalesce(array_agg(message_id ORDER BY position) FILTER (WHERE fits), '{}') AS ids,
              coalesce(array_agg(body ORDER BY position) FILTER (WHERE fits), '{}') AS bodies,
              array_agg(audit ORDER BY position) FILTER (WHERE audit IS NOT NULL) AS audit
+             ${claims ? `, ${ONE_CLAIM}` : ''}
         FROM fresh GROUP BY instance_id
     ) AS m
    WHERE i.id = m.instance_id AND (m.added > 0 OR m.audit IS NOT NULL)
-  RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way
+  RETURNING ${claims ? `i.*, ${isClaimed('m.claim', EPOCH_BEFORE)} AS claimed` : 'i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way'}
 )`;
+
+const EPOCH_BEFORE = '(SELECT l.epoch FROM locked AS l WHERE l.id = i.id)';
 
 const COMPLETED = `completed AS (
   UPDATE @activities AS a SET
@@ -192,10 +208,17 @@ const COMPLETED = `completed AS (
   RETURNING a.*, g.position, locked.is_live
 )`;
 
-const RESULT = `
-SELECT completed.*, locked.epoch, locked.owner, locked.rested, locked.in_seq + coalesce(fresh.added, 0) AS in_seq,
-       fresh.fits IS FALSE AS overflowed
-  FROM completed LEFT JOIN fresh ON fresh.position = completed.position LEFT JOIN locked ON locked.id = completed.instance_id`;
+/** The first message to an instance has claimed it. */
+const resultOf = (claims: boolean) => `
+SELECT completed.*, locked.rested, locked.in_seq + coalesce(fresh.added, 0) AS in_seq, fresh.fits IS FALSE AS overflowed,
+       ${
+         claims
+           ? `coalesce(posted.epoch, locked.epoch) AS epoch, coalesce(posted.owner, locked.owner) AS owner,
+       ${claimedColumns('posted', 'posted.claimed AND fresh.added = 1')}`
+           : 'locked.epoch, locked.owner'
+       }
+  FROM completed LEFT JOIN fresh ON fresh.position = completed.position LEFT JOIN locked ON locked.id = completed.instance_id
+       ${claims ? 'LEFT JOIN posted ON posted.id = completed.instance_id' : ''}`;
 
 export function createCompletionGroup(database: Database): Groups['completions'] {
   return new GroupCommit<ActivityCompletion, Outcome>({
@@ -219,22 +242,24 @@ async function completeAll(
 ): Promise<readonly Outcome[]> {
   const parameters = new Parameters();
   const placed = completions.map((completion, position) => [completion, position] as const);
-  const given = `given AS MATERIALIZED (SELECT * FROM ${parameters.oneOrRows('g', placed, COMPLETIONS)})`;
+  const claims = completions.some(({ claimer }) => claimer !== undefined);
+  const columns = claims ? COMPLETIONS_WITH_CLAIM : COMPLETIONS;
+  const given = `given AS MATERIALIZED (SELECT * FROM ${parameters.oneOrRows('g', placed, columns)})`;
   const parts = [
     given,
     LOCKED_INSTANCES,
     LOCKED_ITEMS,
-    FRESH,
-    POSTED,
+    freshPart(claims),
+    postedPart(claims),
     wakesOf('posted'),
     COMPLETED,
   ];
-  const rows = await database.queryGroup(withParts(parts, RESULT), parameters.values);
+  const rows = await database.queryGroup(withParts(parts, resultOf(claims)), parameters.values);
   const outcomes = new Map<number, Outcome>();
   for (const row of rows) {
     const position = row.number('position');
     const [completion] = placed[position] ?? [];
-    if (completion !== undefined) outcomes.set(position, acceptedOf(row, completion));
+    if (completion !== undefined) outcomes.set(position, acceptedOf(row, completion, claims));
   }
   const rejected = placed.filter(([, position]) => !outcomes.has(position));
   const known = await findKnown(database, rejected);
@@ -243,7 +268,7 @@ async function completeAll(
   );
 }
 
-function acceptedOf(row: Row, { message }: ActivityCompletion): Outcome {
+function acceptedOf(row: Row, { message }: ActivityCompletion, claims: boolean): Outcome {
   const activity = activityOf(row);
   const { instanceId } = activity;
   const posted =
@@ -254,6 +279,7 @@ function acceptedOf(row: Row, { message }: ActivityCompletion): Outcome {
           epoch: row.number('epoch'),
           owner: row.textOrNull('owner'),
           rested: row.boolean('rested'),
+          ...(claims && claimedIn(row)),
           ...(row.boolean('overflowed') && { overflowed: true as const }),
         }
       : null;

@@ -6,15 +6,17 @@
  * the delivery is unconfirmed until `markEventsDelivered` has searched the subscriptions again.
  */
 import { GroupCommit } from '../group-commit.js';
-import type { EventDelivery, InsertEventResult } from '../records/events.js';
-import { messageBytes, type InboxMessage, type PostedMessage } from '../records/messages.js';
+import type { EventDelivery } from '../records/events.js';
+import { messageBytes, type InboxMessage } from '../records/messages.js';
+import type { InsertEventResult, PostedMessage } from '../records/posted-messages.js';
 import { type Columns, columnsWithin } from '../sql/columns.js';
 import { EVENT_COLUMNS, EVENT_OPERATIONS } from '../sql/events.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import type { Database } from './database.js';
 import { wakesOf } from './instance-rows.js';
-import { postedOf, postedPart } from './messages.js';
+import { claimCell, claimedColumns } from './message-claims.js';
+import { claimedOf, postedOf, postedPart } from './messages.js';
 import { inLockOrder, Parameters, withParts } from './parameters.js';
 import type { PostgresContext, DeliveredEvent, EventInsert, Groups } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -81,6 +83,10 @@ const PUBLISHED: Columns<EventInsert> = {
   body: ['text', ([, message]) => (message ? message.body : null)],
   bytes: ['number', ([, message]) => (message ? messageBytes(message) : null)],
 };
+const PUBLISHED_WITH_CLAIM: Columns<EventInsert> = {
+  ...PUBLISHED,
+  claim: ['text', ([, , claimer]) => claimCell(claimer)],
+};
 
 export function createEventGroup(database: Database): Groups['events'] {
   return new GroupCommit({
@@ -114,7 +120,8 @@ async function insertAll(
 ): Promise<readonly (DeliveredEvent | null)[]> {
   const parameters = new Parameters();
   const sorted = inserts.toSorted(([a], [b]) => (a.id < b.id ? -1 : 1));
-  const given = parameters.oneOrRows('g', sorted, PUBLISHED);
+  const claims = inserts.some(([, , claimer]) => claimer !== undefined);
+  const given = parameters.oneOrRows('g', sorted, claims ? PUBLISHED_WITH_CLAIM : PUBLISHED);
   const text = withParts(
     [
       `given AS (SELECT * FROM ${given})`,
@@ -125,6 +132,7 @@ async function insertAll(
 )`,
       `told AS (
   SELECT s.instance_id, s.subscriptions, g.id AS event_id, g.message_id, g.body, g.bytes, g.id COLLATE "C" AS position
+         ${claims ? ', g.claim' : ''}
     FROM added AS a JOIN given AS g ON g.id = a.id CROSS JOIN LATERAL (
       SELECT instance_id, count(*) AS subscriptions FROM (
         SELECT instance_id FROM @subscriptions
@@ -133,13 +141,16 @@ async function insertAll(
     ) AS s
    WHERE g.message_id IS NOT NULL
 )`,
-      postedPart('told', false),
+      postedPart('told', { isNoted: false, claims }),
       wakesOf('posted'),
     ],
-    `SELECT a.id AS event_id, count(t.instance_id) AS instances, coalesce(sum(t.subscriptions), 0)::bigint AS subscriptions,
-            NULL AS id, NULL::bigint AS in_seq, NULL::bigint AS epoch, NULL AS owner, NULL::boolean AS rested, NULL::text[] AS ids
-       FROM added AS a LEFT JOIN told AS t ON t.event_id = a.id GROUP BY a.id
-      UNION ALL SELECT NULL, NULL, NULL, id, in_seq, epoch, owner, rested, ids FROM posted`,
+    // The rows of both, side by side.
+    `SELECT event_id, instances, subscriptions, id, in_seq, epoch, owner, rested, ids
+            ${claims ? `, ${claimedColumns('p', 'p.claimed')}` : ''}
+       FROM (
+         SELECT a.id AS event_id, count(t.instance_id) AS instances, coalesce(sum(t.subscriptions), 0)::bigint AS subscriptions
+           FROM added AS a LEFT JOIN told AS t ON t.event_id = a.id GROUP BY a.id
+       ) AS s FULL JOIN posted AS p ON false`,
   );
   const rows = await database.queryGroup(text, parameters.values);
   const added = new Map(rows.map((row) => [row.textOrNull('event_id'), row]));
@@ -148,7 +159,7 @@ async function insertAll(
     const row = added.get(id);
     if (row === undefined) return null;
     if (message === undefined) return { posted: [], delivery: 'partial' };
-    const posted = postedWith(message, changed);
+    const posted = postedWith(message, changed, claims);
     // An instance that was found but not changed may have a full inbox.
     const isToAll =
       row.number('subscriptions') < SUBSCRIPTIONS_MAX && posted.length === row.number('instances');
@@ -157,12 +168,17 @@ async function insertAll(
 }
 
 /** The instances that have received the message, each with the counter of its inbox right after it. */
-function postedWith(message: InboxMessage, changed: readonly Row[]): readonly PostedMessage[] {
+function postedWith(
+  message: InboxMessage,
+  changed: readonly Row[],
+  claims: boolean,
+): readonly PostedMessage[] {
   return changed.flatMap((row) => {
     const ids = row.texts('ids');
     const index = ids.indexOf(message.id);
     if (index === -1) return [];
-    const answer = postedOf(row);
+    // The first message has claimed the instance.
+    const answer = claims && index === 0 ? claimedOf(row) : postedOf(row);
     return [{ ...answer, inSeq: answer.inSeq - (ids.length - 1 - index) }];
   });
 }

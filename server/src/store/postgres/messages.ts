@@ -3,7 +3,8 @@
  * moment.
  */
 import { GroupCommit } from '../group-commit.js';
-import { INBOX_BYTES_MAX, messageBytes, type PostedMessage } from '../records/messages.js';
+import { INBOX_BYTES_MAX, messageBytes } from '../records/messages.js';
+import type { PostedMessage } from '../records/posted-messages.js';
 import type { Columns } from '../sql/columns.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
@@ -18,6 +19,14 @@ import {
   restedWith,
   wakesOf,
 } from './instance-rows.js';
+import {
+  claimAssignments,
+  claimCell,
+  claimedColumns,
+  claimedIn,
+  isClaimed,
+  ONE_CLAIM,
+} from './message-claims.js';
 import { Parameters, withParts } from './parameters.js';
 import type { Groups, Message, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -36,9 +45,11 @@ const COLUMNS: Columns<Placed> = {
   bytes: ['number', ([{ message }]) => messageBytes(message)],
   position: ['number', ([, position]) => position],
 };
-const COLUMNS_WITH_AUDIT: Columns<Placed> = {
-  ...COLUMNS,
+const AUDIT_COLUMN: Columns<Placed> = {
   audit: ['text', ([{ audit }]) => (audit === undefined ? null : auditBodyOf(audit))],
+};
+const CLAIM_COLUMN: Columns<Placed> = {
+  claim: ['text', ([{ claimer }]) => claimCell(claimer)],
 };
 
 export function createMessageGroup(database: Database): Groups['messages'] {
@@ -55,9 +66,12 @@ export function createMessageGroup(database: Database): Groups['messages'] {
 
 export async function postMessages(
   { groups }: PostgresContext,
-  [messages]: OperationArguments<'postMessages'>,
+  [messages, claimer]: OperationArguments<'postMessages'>,
 ): Promise<OperationResult<'postMessages'>> {
-  return messages.length === 0 ? [] : groups.messages.submit(messages);
+  if (messages.length === 0) return [];
+  const claiming =
+    claimer === undefined ? messages : messages.map((each) => ({ ...each, claimer }));
+  return groups.messages.submit(claiming);
 }
 
 /**
@@ -72,16 +86,20 @@ async function postAll(
   const posted = new Map<string, PostedMessage>();
   const added = new Map((await append(database, wanted)).map((each) => [each.instanceId, each]));
   const left: Message[] = [];
-  const firstOf = new Map(wanted.toReversed().map((each) => [each.instanceId, each]));
-  // From the last one backwards: the values of the instance right after each was added.
+  const first = new Map(wanted.toReversed().map((each) => [each.instanceId, each]));
+  // From the last one backwards: the values of the instance right after each was added. The first one has claimed it.
   for (const each of wanted.toReversed()) {
     const answer = added.get(each.instanceId);
     if (answer === undefined) {
       left.unshift(each);
     } else {
-      const isFirst = firstOf.get(each.instanceId) === each;
-      posted.set(keyOf(each), { ...answer, rested: answer.rested && isFirst });
-      added.set(each.instanceId, { ...answer, inSeq: answer.inSeq - 1 });
+      const { epoch, inSeq, instanceId, owner } = answer;
+      const isFirst = first.get(instanceId) === each;
+      posted.set(
+        keyOf(each),
+        isFirst ? answer : { instanceId, inSeq, epoch, owner, rested: false },
+      );
+      added.set(instanceId, { ...answer, inSeq: inSeq - 1 });
     }
   }
   if (left.length === 0) return posted;
@@ -112,40 +130,54 @@ async function append(
   messages: readonly Message[],
 ): Promise<readonly PostedMessage[]> {
   const isNoted = messages.some(({ audit }) => audit !== undefined);
+  const claims = messages.some(({ claimer }) => claimer !== undefined);
   const parameters = new Parameters();
   const placed = messages.map((message, position) => [message, position] as const);
-  const source = parameters.oneOrRows('m', placed, isNoted ? COLUMNS_WITH_AUDIT : COLUMNS);
+  const source = parameters.oneOrRows('m', placed, {
+    ...COLUMNS,
+    ...(isNoted && AUDIT_COLUMN),
+    ...(claims && CLAIM_COLUMN),
+  });
   const text = withParts(
-    [postedPart(source, isNoted), wakesOf('posted')],
-    'SELECT id, in_seq, epoch, owner, rested FROM posted',
+    [postedPart(source, { isNoted, claims }), wakesOf('posted')],
+    `SELECT id, in_seq, epoch, owner, rested${claims ? `, ${claimedColumns('posted', 'claimed')}` : ''} FROM posted`,
   );
-  return (await database.queryGroup(text, parameters.values)).map(postedOf);
+  const rows = await database.queryGroup(text, parameters.values);
+  return rows.map(claims ? claimedOf : postedOf);
 }
 
 /**
  * The part of a statement that adds messages to their instances, several in the order of `position`. An instance that has
  * one of them already, or no room for all of them, is left out.
  *
- * @param source rows with `instance_id`, `message_id`, `body`, `bytes`, `position`, and `audit` if `isNoted`
+ * @param source rows with `instance_id`, `message_id`, `body`, `bytes`, `position`, `audit` if `isNoted`, and `claim` if `claims`
  */
-export function postedPart(source: string, isNoted: boolean): string {
+export function postedPart(
+  source: string,
+  { claims, isNoted }: { readonly claims: boolean; readonly isNoted: boolean },
+): string {
   return `posted AS (
   UPDATE @instances AS i SET
     inbox_ids = i.inbox_ids || w.ids, inbox_bodies = i.inbox_bodies || w.bodies,
     inbox_bytes = i.inbox_bytes + w.bytes, in_seq = i.in_seq + cardinality(w.ids), wake_at = 0
-    ${isNoted ? `, audit = ${appendedAudit('i.audit', 'w.audit')}` : ''}
+    ${isNoted ? `, audit = ${appendedAudit('i.audit', 'w.audit')}` : ''}${claims ? `, ${claimAssignments('w.claim')}` : ''}
   FROM (
     SELECT instance_id, array_agg(message_id ORDER BY position) AS ids, array_agg(body ORDER BY position) AS bodies,
            sum(bytes) AS bytes, (array_agg(bytes ORDER BY position DESC))[1] AS last_bytes
            ${isNoted ? ', array_agg(audit ORDER BY position) FILTER (WHERE audit IS NOT NULL) AS audit' : ''}
+           ${claims ? `, ${ONE_CLAIM}` : ''}
       FROM ${source} GROUP BY instance_id ORDER BY instance_id COLLATE "C"
   ) AS w
   WHERE i.id = w.instance_id AND i.status IN ('Runnable', 'Suspended') AND NOT i.inbox_ids && w.ids
     AND i.inbox_bytes + w.bytes - w.last_bytes < ${INBOX_BYTES_MAX}
-  RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way, w.ids,
+  RETURNING ${claims ? 'i.*' : 'i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way'}, w.ids,
             ${restedWith('w.bytes')} AS rested
+            ${claims ? `, ${restedWith('w.bytes')} AND ${isClaimed('w.claim', EPOCH_BEFORE)} AS claimed` : ''}
 )`;
 }
+
+/** A statement doesn't see its own changes. */
+const EPOCH_BEFORE = '(SELECT o.epoch FROM @instances AS o WHERE o.id = i.id)';
 
 /**
  * Adds one message, or the one that replaces messages that don't fit (rule S8). Null: nothing changed, because the instance
@@ -250,4 +282,9 @@ export function postedOf(row: Row): PostedMessage {
     owner: row.textOrNull('owner'),
     rested: row.boolean('rested'),
   };
+}
+
+/** The answer of a statement in which some message has a claimer. */
+export function claimedOf(row: Row): PostedMessage {
+  return { ...postedOf(row), ...claimedIn(row) };
 }

@@ -3,18 +3,20 @@ import type { CountedInserts } from '../counted-inserts.js';
 import type { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { ClaimedActivity } from '../records/activities.js';
-import type { InsertedEvent } from '../records/events.js';
 import type {
   CommitOutcome,
   InsertInstance,
   InstanceCommit,
   InstanceRecord,
 } from '../records/instances.js';
-import type { PostedMessage } from '../records/messages.js';
+import type { InsertedEvent, MessageClaimer, PostedMessage } from '../records/posted-messages.js';
 import type { KeyedMutex } from '../../base/limits/keyed-mutex.js';
 import type { Database } from './database.js';
 
-export type Message = OperationArguments<'postMessages'>[0][number];
+/** A message, and who claims its instance. */
+export type Message = OperationArguments<'postMessages'>[0][number] & {
+  readonly claimer?: MessageClaimer | undefined;
+};
 export type EventInsert = OperationArguments<'insertEvent'>;
 export type DeliveredEvent = Pick<InsertedEvent, 'posted' | 'delivery'>;
 export type Claim = OperationArguments<'claimInstance'>[0];

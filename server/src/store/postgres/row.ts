@@ -11,6 +11,14 @@ export class Row extends StoredRow {
     return value.map((item) => decodeText(String(item)));
   }
 
+  /** The columns whose names begin with the prefix. */
+  within(prefix: string): Row {
+    const own = Object.entries(this.columns).flatMap(([name, value]) =>
+      name.startsWith(prefix) ? [[name.slice(prefix.length), value] as const] : [],
+    );
+    return new Row(Object.fromEntries(own));
+  }
+
   boolean(column: string): boolean {
     return this.notNull(column, this.booleanOrNull(column));
   }

@@ -1,6 +1,5 @@
 /** Activities as they are stored: the work offered, its holder and its result. */
 import type { Priority } from '../../engine/model/start-options.js';
-import type { InboxMessage, PostedMessage } from './messages.js';
 
 export interface NewActivityRecord {
   /** `<instanceId>/<pointerId>/<attempt>` */
@@ -106,17 +105,3 @@ export interface UnsettledActivity extends ActivityRecord {
   readonly doneAt: number;
   readonly result: ActivityResult;
 }
-
-export type CompleteActivityResult =
-  /** Accepted now; the message was posted (null: the instance no longer accepts messages). */
-  | {
-      readonly outcome: 'accepted';
-      readonly activity: ActivityRecord;
-      readonly message: InboxMessage;
-      readonly posted: PostedMessage | null;
-    }
-  /** The same token with the same result was accepted before. */
-  | { readonly outcome: 'repeated' }
-  /** The token held an item that was withdrawn, and was removed before its holder reported. */
-  | { readonly outcome: 'canceled' }
-  | { readonly outcome: 'stale' };

@@ -1,5 +1,4 @@
 /** Events and subscriptions, as they are stored. */
-import type { PostedMessage } from './messages.js';
 
 export interface EventRecord {
   readonly id: string;
@@ -16,27 +15,6 @@ export interface EventRecord {
   readonly deliveredTo: number | null;
   readonly requestHash: string | null;
 }
-
-/** The result of storing an event. */
-export type InsertEventResult =
-  { readonly outcome: 'exists'; readonly event: EventRecord } | InsertedEvent;
-
-export interface InsertedEvent {
-  readonly outcome: 'inserted';
-  /** The instances that received the message in the same step. */
-  readonly posted: readonly PostedMessage[];
-  readonly delivery: DeliveryOnInsert;
-}
-
-/**
- * What is left to do after the insert.
- *
- * - `complete`: nothing. No other instance had subscribed by then, and the event is marked as delivered.
- * - `unconfirmed`: the step posted to every subscription that it saw, but may have missed some that were stored at the same
- *   moment. `markEventsDelivered` finds these.
- * - `partial`: the caller must find the subscriptions, and deliver the event to the other instances.
- */
-export type DeliveryOnInsert = 'complete' | 'unconfirmed' | 'partial';
 
 /** To which instances an event was delivered. */
 export interface EventDelivery {

@@ -18,21 +18,6 @@ export interface OutgoingMessage {
   readonly toFullInbox?: true;
 }
 
-export interface PostedMessage {
-  readonly instanceId: string;
-  /** The values of the instance after the message was added. */
-  readonly inSeq: number;
-  readonly epoch: number;
-  readonly owner: string | null;
-  /**
-   * Before the message was added, the instance had no other message, no work under way and no crashes: whoever added this one
-   * may take the instance. Also false if the store doesn't know.
-   */
-  readonly rested: boolean;
-  /** The inbox is full: it has the overflow message instead of this one (rule S8). */
-  readonly overflowed?: true;
-}
-
 /** An inbox with at least this many bytes is full. So it may exceed this limit by one message. */
 export const INBOX_BYTES_MAX = 4 * 1024 * 1024;
 

@@ -59,7 +59,16 @@ function startNode({ waitersMax = 10 } = {}): {
 } {
   const metrics = { activity: (what: string) => void counted.push(what) };
   const secrets = new Secrets({ source: NO_SECRETS, store, ids: systemIds });
-  const options = { store, clock, ids: systemIds, logger, metrics, secrets, posted: ignore };
+  const options = {
+    store,
+    clock,
+    ids: systemIds,
+    logger,
+    metrics,
+    secrets,
+    claimer: () => undefined,
+    posted: ignore,
+  };
   const claims = new WorkClaims({
     ...options,
     leaseMsMax: 86_400_000,

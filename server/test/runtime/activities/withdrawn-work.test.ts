@@ -29,6 +29,7 @@ async function heldWork() {
     logger: createLogger({ level: 'silent' }),
     metrics: { activity: (outcome) => void counted.push(outcome) },
     secrets: new Secrets({ source: NO_SECRETS, store, ids: systemIds }),
+    claimer: () => undefined,
     posted: (_posted, { body }) => void posted.push(body),
     offer: (name) => void offered.push(name),
   });

@@ -89,6 +89,7 @@ function startNode(bindsLeases = true) {
     logger,
     metrics: { activity: ignore },
     secrets: new Secrets({ source: NO_SECRETS, store, ids: systemIds }),
+    claimer: () => undefined,
     posted: ({ instanceId }) => void posted.push(instanceId),
     offer: ignore,
   });

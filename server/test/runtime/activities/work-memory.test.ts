@@ -40,6 +40,7 @@ beforeEach(() => {
     ...options,
     leaseMsMax: 86_400_000,
     bindsLeases: () => true,
+    claimer: () => undefined,
     posted: ignore,
     offer: (name) => broker.announce(name),
   });

@@ -8,7 +8,9 @@ import {
   type ChangeDispatchOptions,
 } from '../../../src/runtime/instances/change-dispatch.js';
 import type { InstanceActor } from '../../../src/runtime/instances/instance-actor.js';
-import type { PostedMessage } from '../../../src/store/records/messages.js';
+import type { NodeRecord } from '../../../src/store/records/nodes.js';
+import { instanceOf } from '../../store/records.js';
+import type { PostedMessage } from '../../../src/store/records/posted-messages.js';
 
 const MESSAGE = { id: 'm', body: '{}' };
 const AT_REST: PostedMessage = {
@@ -18,6 +20,13 @@ const AT_REST: PostedMessage = {
   owner: 'other',
   rested: true,
 };
+
+/** The instance after this node has claimed it in the step that added the message (S13). */
+const CLAIMED = { owner: 'me', epoch: 8, claimed: instanceOf('i', { owner: 'me', epoch: 8 }) };
+
+function nodeOf(id: string): NodeRecord {
+  return { id, url: '', hostname: 'h', pid: 1, beatAt: 0, version: '1', details: null };
+}
 
 interface Situation {
   /** The actor in memory. */
@@ -48,9 +57,18 @@ function createDispatch(situation: Situation = {}) {
       bring: async (_, load) => {
         await load();
       },
+      bringClaimed: ({ epoch }) => {
+        calls.push(`bring ${epoch}`);
+        return Promise.resolve();
+      },
       isBusy,
     },
-    nodes: { id: 'me', isAlive: (id) => id === 'me' || isOtherAlive, isEstablished },
+    nodes: {
+      id: 'me',
+      others: isOtherAlive ? [nodeOf('other')] : [],
+      isAlive: (id) => id === 'me' || isOtherAlive,
+      isEstablished,
+    },
     quarantine: { forget: () => undefined },
     residents: {
       get: () => actor as unknown as InstanceActor | undefined,
@@ -82,6 +100,21 @@ describe('the dispatch of a posted message', () => {
       { owner: 'me' },
       ['deliver 4'],
     ],
+    ['brings an instance that the message has claimed', {}, CLAIMED, ['bring 8']],
+    ['brings it even while this node stops', { isStopping: true }, CLAIMED, ['bring 8']],
+    ['loads a long one that the message has claimed', {}, { owner: 'me', epoch: 8 }, ['load']],
+    [
+      'drops an outdated actor at rest, and brings the claimed instance (R16)',
+      { actor: { epoch: 7, isDisposable: true } },
+      CLAIMED,
+      ['abandon', 'bring 8'],
+    ],
+    [
+      'lets an outdated actor that works find out about the claim',
+      { actor: { epoch: 7, isDisposable: false } },
+      CLAIMED,
+      ['refresh', 'refresh'],
+    ],
     [
       'drops an outdated actor at rest, and takes the instance (R16)',
       { actor: { epoch: 6, isDisposable: true } },
@@ -105,6 +138,22 @@ describe('the dispatch of a posted message', () => {
     dispatch.posted({ ...AT_REST, ...posted }, MESSAGE);
     await Promise.resolve();
     expect(calls).toEqual(expected);
+  });
+});
+
+describe('the claimer of messages', () => {
+  it('names this node, and the living nodes from which it takes', () => {
+    const { claimer } = createDispatch().dispatch;
+    expect(claimer).toMatchObject({ owner: 'me', from: ['other'] });
+  });
+
+  it.each([
+    ['is busy', { isBusy: true }],
+    ['is new', { isEstablished: false }],
+    ['stops', { isStopping: true }],
+    ['knows no other node', { isOtherAlive: false }],
+  ])('is nobody while this node %s', (_, situation: Situation) => {
+    expect(createDispatch(situation).dispatch.claimer).toBeUndefined();
   });
 });
 

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
 import { InstanceLoads, type LoadPriority } from '../../../src/runtime/instances/instance-loads.js';
+import { instanceOf } from '../../store/records.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 const GATE_MAX = 8;
@@ -12,6 +13,10 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 function scene() {
   const clock = new ManualClock();
+  const activated: string[] = [];
+  const reloaded: string[] = [];
+  const unfinished: string[] = [];
+  let isStopping = false;
   const loads = new InstanceLoads({
     environment: {
       clock,
@@ -24,15 +29,29 @@ function scene() {
       enter: () => Promise.resolve(true),
       notComing: () => undefined,
     },
-    reload: () => Promise.resolve(null),
-    isStopping: () => false,
-    activate: () => Promise.resolve(),
+    reload: (id) => {
+      reloaded.push(id);
+      return Promise.resolve(null);
+    },
+    isStopping: () => isStopping,
+    activate: ({ id }) => {
+      activated.push(id);
+      return Promise.resolve();
+    },
     isHere: () => false,
     isWorking: () => false,
-    loaded: () => undefined,
+    loaded: (id, isDone) => {
+      if (!isDone) unfinished.push(id);
+    },
   });
   const reading = new Map<string, () => void>();
   return {
+    activated,
+    reloaded,
+    unfinished,
+    stop: () => {
+      isStopping = true;
+    },
     clock,
     loads,
     /** The instances that are being read from the store. */
@@ -94,4 +113,31 @@ it('speeds up again after a while without client calls', async () => {
   clock.advance(1001);
   await finishOne();
   expect(reading.size).toBe(GATE_MAX);
+});
+
+it('activates an instance that was claimed with a message without another read', async () => {
+  const { activated, loads, reloaded } = scene();
+  await loads.bringClaimed(instanceOf('i'));
+  await settle();
+  expect({ activated, reloaded }).toEqual({ activated: ['i'], reloaded: [] });
+});
+
+it('reads a claimed instance after a load that may not have seen the claim', async () => {
+  const { activated, bring, finishOne, loads, reloaded } = scene();
+  bring(1, 'foreground');
+  await settle();
+  const brought = loads.bringClaimed(instanceOf('foreground-0'));
+  await settle();
+  expect(reloaded).toEqual([]);
+  await finishOne();
+  await brought;
+  await settle();
+  expect({ activated, reloaded }).toEqual({ activated: [], reloaded: ['foreground-0'] });
+});
+
+it('reports a claimed instance as unfinished if the node stops', async () => {
+  const { activated, loads, stop, unfinished } = scene();
+  stop();
+  await loads.bringClaimed(instanceOf('i'));
+  expect({ activated, unfinished }).toEqual({ activated: [], unfinished: ['i'] });
 });

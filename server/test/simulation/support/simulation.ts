@@ -5,8 +5,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
-import type { EventRecord, InsertEventResult } from '../../../src/store/records/events.js';
+import type { EventRecord } from '../../../src/store/records/events.js';
 import { INBOX_BYTES_MAX, type InboxMessage } from '../../../src/store/records/messages.js';
+import type {
+  InsertEventResult,
+  MessageClaimer,
+} from '../../../src/store/records/posted-messages.js';
 import type { Store } from '../../../src/store/store.js';
 import { checkEnd, reasonForUnrest } from './checker.js';
 import { WORKFLOWS } from './definitions.js';
@@ -68,11 +72,11 @@ function createStore(seed: number): Store {
   return {
     ...store,
     storesDeliveries: Math.floor(seed / SEEDS_OF_EACH_KIND) % 2 === 0,
-    insertEvent: async (event, message) => {
+    insertEvent: async (event, message, claimer) => {
       const way = lastOf(event.id) % 3;
-      if (way === 0 || message === undefined) return store.insertEvent(event, message);
+      if (way === 0 || message === undefined) return store.insertEvent(event, message, claimer);
       if (way === 1) return store.insertEvent(event);
-      return insertUnconfirmed(store, event, message);
+      return insertUnconfirmed(store, event, message, claimer);
     },
     insertInstance: async (insert) => {
       const result = await store.insertInstance(insert);
@@ -87,6 +91,7 @@ async function insertUnconfirmed(
   store: Store,
   event: EventRecord,
   message: InboxMessage,
+  claimer: MessageClaimer | undefined,
 ): Promise<InsertEventResult> {
   const { id, nameKey, publishedAt } = event;
   const found = await store.findSubscriptions(nameKey, publishedAt, null, SUBSCRIPTIONS_SEEN_MAX);
@@ -95,7 +100,7 @@ async function insertUnconfirmed(
   const seen = found.slice(0, found.length - ((id.codePointAt(id.length - 2) ?? 0) % 2));
   const instanceIds = [...new Set(seen.map(({ instanceId }) => instanceId))];
   const messages = instanceIds.map((instanceId) => ({ instanceId, message }));
-  const posted = (await store.postMessages(messages)).filter((answer) => answer !== null);
+  const posted = (await store.postMessages(messages, claimer)).filter((answer) => answer !== null);
   const isToAll = found.length < SUBSCRIPTIONS_SEEN_MAX && posted.length === instanceIds.length;
   return { outcome: 'inserted', posted, delivery: isToAll ? 'unconfirmed' : 'partial' };
 }

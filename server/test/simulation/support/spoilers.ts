@@ -80,8 +80,8 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
       ...store,
       getInstance: async (id) => forget(await store.getInstance(id)),
       claimInstance: async (claim) => forget(await store.claimInstance(claim)),
-      postMessages: async (messages) => {
-        const posted = await store.postMessages(messages);
+      postMessages: async (...request) => {
+        const posted = await store.postMessages(...request);
         return posted.map((answer) => (answer?.overflowed === true ? null : answer));
       },
     };

@@ -5,8 +5,8 @@ import {
   messageBytes,
   OVERFLOW_MESSAGE,
   type InboxMessage,
-  type PostedMessage,
 } from '../../../src/store/records/messages.js';
+import type { PostedMessage } from '../../../src/store/records/posted-messages.js';
 import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import type { AuditEntry } from '../../../src/store/records/control.js';
 import type { StoreUnderTest } from '../conformance.js';

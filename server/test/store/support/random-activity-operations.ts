@@ -4,6 +4,7 @@ import { claimBy } from '../records.js';
 import {
   activityId,
   activityName,
+  claimer,
   limit,
   optional,
   text,
@@ -31,17 +32,27 @@ export const ACTIVITY_OPERATIONS: readonly fc.Arbitrary<Step>[] = [
       (store) =>
         store.findAvailableActivities(...args),
   ),
-  fc.record({ activityId, by: worker, now: time, data: text, hash: fc.constantFrom('g', 'h') }).map(
-    ({ activityId: id, by, now, data, hash }): Step =>
-      (store) =>
-        store.completeActivity({
-          activityId: id,
-          tokenHash: `token-${by}`,
-          result: { succeeded: true, data, hash },
-          now,
-          message: { id: `result ${id}`, body: data },
-        }),
-  ),
+  fc
+    .record({
+      activityId,
+      by: worker,
+      now: time,
+      data: text,
+      hash: fc.constantFrom('g', 'h'),
+      claims: optional(claimer),
+    })
+    .map(
+      ({ activityId: id, by, now, data, hash, claims }): Step =>
+        (store) =>
+          store.completeActivity({
+            activityId: id,
+            tokenHash: `token-${by}`,
+            result: { succeeded: true, data, hash },
+            now,
+            message: { id: `result ${id}`, body: data },
+            ...(claims !== null && { claimer: claims }),
+          }),
+    ),
   fc.tuple(activityId, worker, time).map(
     ([id, by, lease]): Step =>
       (store) =>

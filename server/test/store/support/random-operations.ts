@@ -8,6 +8,7 @@ import { ACTIVITY_OPERATIONS } from './random-activity-operations.js';
 import {
   activityId,
   activityName,
+  claimer,
   instanceId,
   limit,
   optional,
@@ -154,6 +155,17 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       (messages): Step =>
         (store) =>
           store.postMessages(messages),
+    ),
+  fc
+    .record({
+      instanceId,
+      message: fc.record({ id: fc.constantFrom('m', 'n', 'o'), body: text }),
+      claimer,
+    })
+    .map(
+      ({ claimer: by, ...message }): Step =>
+        (store) =>
+          store.postMessages([message], by),
     ),
   fc.tuple(instanceId, fc.constantFrom('suspend', 'resume', 'terminate'), time).map(
     (args): Step =>

@@ -14,4 +14,10 @@ export const time = fc.integer({ min: 0, max: 12 });
 export const small = fc.integer({ min: 0, max: 3 });
 export const limit = fc.integer({ min: 1, max: 4 });
 export const text = fc.constantFrom('{}', 'x', '\ud800', 'é\u0000');
+/** Who claims the instance of a message. */
+export const claimer = fc.record({
+  owner: worker,
+  from: fc.subarray(['v', 'w']),
+  schemaVersionMax: fc.constantFrom(0, 100),
+});
 export const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });

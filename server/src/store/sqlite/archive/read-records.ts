@@ -8,7 +8,7 @@ import { translate } from '../notation.js';
 import type { Row } from '../row.js';
 import { listAudit } from '../statements/control.js';
 import { readInput } from '../statements/instance-rows.js';
-import { readInbox } from '../statements/messages.js';
+import { readInbox } from '../statements/inbox-rows.js';
 
 const DEFINITIONS = `SELECT definitions.*, definition_stamps.id AS stampId, requestHash, ${translate(disabledColumn('definitions.id'))}
   FROM definitions LEFT JOIN definition_stamps

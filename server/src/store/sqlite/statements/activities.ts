@@ -20,7 +20,7 @@ export function completeActivity(
   database: Database,
   [request]: OperationArguments<'completeActivity'>,
 ): OperationResult<'completeActivity'> {
-  const { activityId, tokenHash, result, now, message, audit } = request;
+  const { activityId, tokenHash, result, now, message, audit, claimer } = request;
   const item = readActivity(database, activityId);
   if (item?.tokenHash !== tokenHash) return { outcome: 'stale' };
   const id = encodeText(activityId);
@@ -30,7 +30,7 @@ export function completeActivity(
     return { outcome: stored?.textOrNull('resultHash') === result.hash ? 'repeated' : 'stale' };
   }
   const { instanceId } = item;
-  const posted = postMessage(database, { instanceId, message, ...(audit && { audit }) });
+  const posted = postMessage(database, { instanceId, message, ...(audit && { audit }) }, claimer);
   database.run(
     `UPDATE activities SET done = 1, doneAt = ?, settled = ?, deferred = 0, succeeded = ?, resultHash = ?, resultData = ?
       WHERE id = ?`,

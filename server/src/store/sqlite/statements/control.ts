@@ -15,7 +15,7 @@ import { encodeText, encodeOptional } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
 import { readInstance } from './instance-rows.js';
-import { appendToInbox } from './messages.js';
+import { appendToInbox } from './inbox-rows.js';
 import { noteAction } from './side-records.js';
 import { changeFieldTerms, changeTerms } from './terms.js';
 

@@ -4,10 +4,15 @@ import {
   EVENT_TAKERS_MAX,
   type EventDelivery,
   type EventRecord,
-  type InsertEventResult,
   type SubscriptionRecord,
 } from '../../records/events.js';
-import type { InboxMessage, PostedMessage } from '../../records/messages.js';
+import type { InboxMessage } from '../../records/messages.js';
+import {
+  CLAIMED_BY_EVENT_MAX,
+  type MessageClaimer,
+  type PostedMessage,
+  type InsertEventResult,
+} from '../../records/posted-messages.js';
 import type { Columns } from '../../sql/columns.js';
 import { EVENT_COLUMNS, EVENT_OPERATIONS } from '../../sql/events.js';
 import { encodeText } from '../../text-codec.js';
@@ -34,11 +39,11 @@ export const STORED_EVENT_COLUMNS: Columns<StoredEvent> = {
  */
 export function insertEvent(
   database: Database,
-  [event, message]: OperationArguments<'insertEvent'>,
+  [event, message, claimer]: OperationArguments<'insertEvent'>,
 ): InsertEventResult {
   const known = runSteps(database, EVENT_OPERATIONS.getEvent([event.id]));
   if (known !== null) return { outcome: 'exists', event: known };
-  const delivery = message === undefined ? null : deliver(database, event, message);
+  const delivery = message === undefined ? null : deliver(database, event, message, claimer);
   const isDelivered = delivery?.isToAll === true;
   const posted = delivery?.posted ?? [];
   const takers = posted.slice(0, EVENT_TAKERS_MAX).map(({ instanceId }) => instanceId);
@@ -57,6 +62,7 @@ function deliver(
   database: Database,
   { nameKey, publishedAt }: EventRecord,
   message: InboxMessage,
+  claimer: MessageClaimer | undefined,
 ): { readonly posted: readonly PostedMessage[]; readonly isToAll: boolean } {
   const found = database.all(
     'SELECT instanceId FROM subscriptions WHERE nameKey = ? AND effectiveAt <= ? ORDER BY id LIMIT ?',
@@ -65,7 +71,13 @@ function deliver(
     SUBSCRIPTIONS_MAX,
   );
   const posted = [...new Set(found.map((row) => row.text('instanceId')))]
-    .map((instanceId) => postMessage(database, { instanceId, message }))
+    .map((instanceId, index) =>
+      postMessage(
+        database,
+        { instanceId, message },
+        index < CLAIMED_BY_EVENT_MAX ? claimer : undefined,
+      ),
+    )
     .filter((answer) => answer !== null);
   return { posted, isToAll: found.length < SUBSCRIPTIONS_MAX };
 }

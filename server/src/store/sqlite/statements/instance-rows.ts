@@ -8,7 +8,7 @@ import type { Database } from '../database.js';
 import { insert } from '../../sql/statements.js';
 import { runSteps } from '../shared-operations.js';
 import { insertTerms } from './terms.js';
-import { insertInbox, readInbox } from './messages.js';
+import { insertInbox, readInbox } from './inbox-rows.js';
 
 interface InsertedInstance extends InstanceRecord {
   readonly input: string | null;

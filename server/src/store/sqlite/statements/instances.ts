@@ -14,7 +14,7 @@ import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { settleAllOf } from './activity-rows.js';
 import { readInstance } from './instance-rows.js';
-import { clearInbox } from './messages.js';
+import { clearInbox } from './inbox-rows.js';
 import { insertDeliveries } from './notifications.js';
 import { noteAction, insertSideRecords, removeSideRecords } from './side-records.js';
 import { changeFieldTerms } from './terms.js';

@@ -1,29 +1,33 @@
 /** Messages to instances: a row in the inbox, plus the instance's `inSeq`, `wakeAt` and `inboxBytes` (rules S3 and S8). */
+import { INBOX_BYTES_MAX, messageBytes, OVERFLOW_MESSAGE } from '../../records/messages.js';
 import {
-  INBOX_BYTES_MAX,
-  messageBytes,
-  OVERFLOW_MESSAGE,
-  type InboxMessage,
+  answerOfClaim,
+  isClaimedBy,
+  type MessageClaimer,
   type PostedMessage,
-} from '../../records/messages.js';
+} from '../../records/posted-messages.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
-import { encodeText } from '../../text-codec.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
+import { appendToInbox } from './inbox-rows.js';
+import { readInstance } from './instance-rows.js';
 import { noteAction } from './side-records.js';
 
 export function postMessages(
   database: Database,
-  [messages]: OperationArguments<'postMessages'>,
+  [messages, claimer]: OperationArguments<'postMessages'>,
 ): OperationResult<'postMessages'> {
-  return messages.map((posted) => postMessage(database, posted));
+  return messages.map((posted) => postMessage(database, posted, claimer));
 }
 
 export function postMessage(
   database: Database,
   { instanceId, message, audit, toFullInbox }: OperationArguments<'postMessages'>[0][number],
+  claimer?: MessageClaimer,
 ): PostedMessage | null {
   const instance = database.get(
-    `SELECT inSeq, inboxBytes, epoch, owner, underWay, crashes FROM instances WHERE id = ? AND status IN ('Runnable', 'Suspended')`,
+    `SELECT inSeq, inboxBytes, epoch, owner, underWay, crashes, schemaVersion FROM instances
+      WHERE id = ? AND status IN ('Runnable', 'Suspended')`,
     encodeText(instanceId),
   );
   if (instance === null) return null;
@@ -40,19 +44,30 @@ export function postMessage(
   const added = isFull ? OVERFLOW_MESSAGE : message;
   const count = appendToInbox(database, instanceId, added, inSeq + 1);
   if (count === 0 && !isFull) return posted;
-  if (count > 0) {
-    database.run(
-      'UPDATE instances SET inSeq = inSeq + 1, inboxBytes = inboxBytes + ?, wakeAt = 0 WHERE id = ?',
-      messageBytes(added),
-      encodeText(instanceId),
-    );
-  }
-  noteAction(database, instanceId, audit);
   const rested =
     instance.number('inboxBytes') === 0 &&
     !instance.boolean('underWay') &&
     instance.number('crashes') === 0;
-  return { ...posted, rested, inSeq: inSeq + count, ...(isFull && { overflowed: true }) };
+  const { owner } = posted;
+  const isClaimed = isClaimedBy(claimer, rested, {
+    owner,
+    schemaVersion: instance.number('schemaVersion'),
+  });
+  if (count > 0) {
+    database.run(
+      `UPDATE instances SET inSeq = inSeq + 1, inboxBytes = inboxBytes + ?, wakeAt = 0, owner = ?, epoch = epoch + ?
+        WHERE id = ?`,
+      messageBytes(added),
+      encodeOptional(isClaimed ? claimer.owner : owner),
+      isClaimed ? 1 : 0,
+      encodeText(instanceId),
+    );
+  }
+  noteAction(database, instanceId, audit);
+  const answer = { ...posted, rested, inSeq: inSeq + count };
+  const claimed = isClaimed ? readInstance(database, instanceId) : null;
+  if (claimed !== null) return { ...answer, ...answerOfClaim(claimed) };
+  return { ...answer, ...(isFull && { overflowed: true }) };
 }
 
 function hasMessage(database: Database, instanceId: string, id: string): boolean {
@@ -63,50 +78,4 @@ function hasMessage(database: Database, instanceId: string, id: string): boolean
       encodeText(id),
     ) !== null
   );
-}
-
-/** Returns the number of messages added: 0 if the instance already has a message with this id. */
-export function appendToInbox(
-  database: Database,
-  instanceId: string,
-  message: InboxMessage,
-  position: number,
-): number {
-  return database.run(
-    'INSERT OR IGNORE INTO inbox (instanceId, id, position, body) VALUES (?, ?, ?, ?)',
-    encodeText(instanceId),
-    encodeText(message.id),
-    position,
-    encodeText(message.body),
-  );
-}
-
-export function readInbox(database: Database, instanceId: string): readonly InboxMessage[] {
-  return database
-    .all(
-      'SELECT id, body FROM inbox WHERE instanceId = ? ORDER BY position',
-      encodeText(instanceId),
-    )
-    .map((row) => ({ id: row.text('id'), body: row.text('body') }));
-}
-
-/** Messages inserted together with the instance precede all that are posted later. */
-export function insertInbox(
-  database: Database,
-  instanceId: string,
-  inbox: readonly InboxMessage[],
-): void {
-  inbox.forEach((message, index) =>
-    database.run(
-      'INSERT INTO inbox (instanceId, id, position, body) VALUES (?, ?, ?, ?)',
-      encodeText(instanceId),
-      encodeText(message.id),
-      index - inbox.length,
-      encodeText(message.body),
-    ),
-  );
-}
-
-export function clearInbox(database: Database, instanceId: string): void {
-  database.run('DELETE FROM inbox WHERE instanceId = ?', encodeText(instanceId));
 }
