@@ -42,6 +42,12 @@ const LIST_EVERY_BEATS_ALONE = 3;
  */
 const REMEMBER_DEAD_LEASES = 10;
 
+/**
+ * For this long, a process that was running counts as running. The nodes are asked about with each message to a run, and a system
+ * call for each would cost more than the rest of the decision.
+ */
+const RUNNING_MS = 100;
+
 /** Maximum number of gone nodes that are remembered; beyond it, they are looked up again. */
 const SIGNED_OFF_MAX = 1000;
 
@@ -65,6 +71,8 @@ export class NodeRegistry implements Service {
   readonly #deadSince = new Map<string, number>();
   /** Nodes that own something and have no record: they had one before, so they are permanently gone. */
   readonly #signedOff = new Set<string>();
+  /** When the processes of nodes on this machine were last found running, since the last read of the nodes. */
+  readonly #seenRunning = new Map<string, number>();
   #beats = 0;
   #lastBeatAt: number;
   #firstBeatAt: number | null = null;
@@ -151,7 +159,7 @@ export class NodeRegistry implements Service {
     if (node.id === this.id) return true;
     if (this.#options.clock.now() - node.beatAt > this.#options.leaseMs) return false;
     // After a crash on the same machine, there is no need to wait for the lease to expire.
-    return !this.#options.processIsGone(node);
+    return !this.#isProcessGone(node);
   }
 
   /**
@@ -188,6 +196,17 @@ export class NodeRegistry implements Service {
         'could not remove the record of this node; other nodes will detect that it has stopped',
       );
     });
+  }
+
+  #isProcessGone(node: NodeRecord): boolean {
+    const { clock, processIsGone } = this.#options;
+    const now = clock.now();
+    const sinceMs = now - (this.#seenRunning.get(node.id) ?? -Infinity);
+    // A clock that was set back says nothing.
+    if (sinceMs >= 0 && sinceMs < RUNNING_MS) return false;
+    const isGone = processIsGone(node);
+    if (!isGone) this.#seenRunning.set(node.id, now);
+    return isGone;
   }
 
   async #beatOnce(): Promise<void> {
@@ -266,7 +285,9 @@ export class NodeRegistry implements Service {
   }
 
   async #readNodes(): Promise<void> {
-    this.#nodes = new Map((await this.#options.store.listNodes()).map((node) => [node.id, node]));
+    const nodes = await this.#options.store.listNodes();
+    this.#nodes = new Map(nodes.map((node) => [node.id, node]));
+    this.#seenRunning.clear();
     for (const id of this.#nodes.keys()) {
       if (this.isAlive(id)) this.#deadSince.delete(id);
       else if (!this.#deadSince.has(id)) this.#deadSince.set(id, this.#options.clock.now());

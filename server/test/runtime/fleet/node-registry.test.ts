@@ -12,6 +12,8 @@ const LEASE_MS = 3000;
 function scene() {
   const clock = new ManualClock();
   let readings = 0;
+  const gone = new Set<string>();
+  const askedFor: string[] = [];
   const store = observeStore(createMemoryStore(), {
     before: ({ name }) => {
       if (name === 'listNodes') readings += 1;
@@ -30,7 +32,10 @@ function scene() {
     onRead: () => undefined,
     onDead: () => Promise.resolve(),
     hasUnfinishedWork: () => false,
-    processIsGone: () => false,
+    processIsGone: ({ id }) => {
+      askedFor.push(id);
+      return gone.has(id);
+    },
     details: () => '{}',
   });
   const other = (id: string, beatAt: number): NodeRecord => ({
@@ -40,8 +45,31 @@ function scene() {
     beatAt,
     details: '{}',
   });
-  return { clock, other, registry, store, readings: () => readings };
+  return { askedFor, clock, gone, other, registry, store, readings: () => readings };
 }
+
+describe('the process of a node on this machine', () => {
+  it('is asked about once for many looks at the same moment', async () => {
+    const { askedFor, clock, other, registry, store } = scene();
+    await store.putNode(other('near', clock.now()));
+    await registry.start();
+    askedFor.length = 0;
+    for (let look = 0; look < 1000; look += 1) expect(registry.isAlive('near')).toBe(true);
+    expect(askedFor.length).toBeLessThanOrEqual(1);
+    await registry.stop();
+  });
+
+  it('is asked about again a moment later', async () => {
+    const { clock, gone, other, registry, store } = scene();
+    await store.putNode(other('near', clock.now()));
+    await registry.start();
+    expect(registry.isAlive('near')).toBe(true);
+    gone.add('near');
+    clock.advance(100);
+    expect(registry.isAlive('near')).toBe(false);
+    await registry.stop();
+  });
+});
 
 describe('a node that owns an instance', () => {
   it('is not presumed dead if it started after the nodes were last read', async () => {
