@@ -72,8 +72,12 @@ it('does the work of an event on the node that published it, wherever the run wa
     return (await workOf(b)).commits > before.onB.commits && run;
   });
   const { onA, onB } = before;
-  // The step that stored the event has claimed the run.
-  expect(await workOf(b)).toEqual({ claims: onB.claims, commits: onB.commits + 1 });
+  await eventually('the second node has searched for the second event', async () => {
+    return (await workOf(b)).searches > onB.searches;
+  });
+  // The step that stored the event has claimed the run, and has seen no other event. The search is for the second wait.
+  const work = { claims: onB.claims, commits: onB.commits + 1, searches: onB.searches + 1 };
+  expect(await workOf(b)).toEqual(work);
   expect(await workOf(a)).toEqual(onA);
 
   // What the first node has kept of the run is outdated, so it claims the run again.
@@ -81,7 +85,7 @@ it('does the work of an event on the node that published it, wherever the run wa
   expect((await a.ended(id)).data).toEqual({ one: 1, two: 2 });
   // The event may end other runs of the first node, too.
   expect(await workOf(a)).toMatchObject({ claims: onA.claims });
-  expect(await workOf(b)).toEqual({ claims: onB.claims, commits: onB.commits + 1 });
+  expect(await workOf(b)).toEqual(work);
   await Promise.all(nodes.map((node) => node.stop()));
 });
 
@@ -90,8 +94,10 @@ function waitFor(id: string, name: string, more: object = {}): ReturnType<typeof
   return step(id, 'WaitFor', inputs, { Outputs: { [id]: 'step.EventData' }, ...more });
 }
 
-/** How often the node has claimed an instance, and committed one. */
-async function workOf(client: Client): Promise<{ claims: number; commits: number }> {
+/** How often the node has claimed an instance, committed one, and searched for the events of a wait. */
+async function workOf(
+  client: Client,
+): Promise<{ claims: number; commits: number; searches: number }> {
   const { text } = await client.get('/metrics');
   const count = (operation: string): number => {
     const series = new RegExp(
@@ -100,7 +106,11 @@ async function workOf(client: Client): Promise<{ claims: number; commits: number
     );
     return [...text.matchAll(series)].reduce((sum, [, value]) => sum + Number(value), 0);
   };
-  return { claims: count('claimInstance'), commits: count('commitInstance') };
+  return {
+    claims: count('claimInstance'),
+    commits: count('commitInstance'),
+    searches: count('findEvents'),
+  };
 }
 
 it('serves as one server on two nodes, and continues the work of the other', async () => {

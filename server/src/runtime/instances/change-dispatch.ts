@@ -22,7 +22,7 @@ import type { UncertainWrites } from './uncertain-writes.js';
 
 export interface ChangeDispatchOptions {
   readonly clock: Clock;
-  readonly loader: Pick<InstanceLoader, 'load' | 'take'>;
+  readonly loader: Pick<InstanceLoader, 'load' | 'noteOnlyEvent' | 'take'>;
   readonly loads: Pick<InstanceLoads, 'bring' | 'bringClaimed' | 'isBusy'>;
   readonly nodes: Pick<NodeRegistry, 'id' | 'isAlive' | 'isEstablished' | 'others'>;
   readonly quarantine: Pick<Quarantine, 'forget'>;
@@ -50,7 +50,7 @@ export class ChangeDispatch {
 
   /** Called when a message was stored for an instance. */
   posted(
-    { claimed, epoch, inSeq, instanceId, overflowed, owner, rested }: PostedMessage,
+    { claimed, epoch, inSeq, instanceId, onlyEventOf, overflowed, owner, rested }: PostedMessage,
     message: InboxMessage,
   ): void {
     const added = overflowed === true ? OVERFLOW_MESSAGE : message;
@@ -61,7 +61,7 @@ export class ChangeDispatch {
       return;
     }
     actor?.refresh();
-    if (claimed !== undefined && actor === undefined) this.#bring(claimed);
+    if (claimed !== undefined && actor === undefined) this.#bring(claimed, onlyEventOf);
     else if (rested && actor === undefined && this.#mayTakeFrom(owner)) {
       this.#take(instanceId, epoch);
     }
@@ -124,7 +124,8 @@ export class ChangeDispatch {
     return owner !== null && this.isElsewhere(owner) && this.#mayTake();
   }
 
-  #bring(claimed: InstanceRecord): void {
+  #bring(claimed: InstanceRecord, onlyEventOf?: string): void {
+    if (onlyEventOf !== undefined) this.#options.loader.noteOnlyEvent(claimed, onlyEventOf);
     this.#options.quarantine.forget(claimed.id);
     void this.#options.loads.bringClaimed(claimed);
   }

@@ -16,11 +16,23 @@ const EVENT_PAGE = 50;
 
 type EventWait = Extract<Pointer['state'], { kind: 'event' }>;
 
-/** Marks all waits as searched: no stored event is for a wait of the instance. */
-export function markSearched({ instance }: Session): void {
+/**
+ * Marks waits as searched: no stored event is for them, and each that is stored later comes as a message. That is known
+ *
+ * - of all waits, if the insert of the instance has looked (`InsertInstanceResult.noEvents`);
+ * - of the waits for one name and key, if the step that stored an event for them has claimed the instance, and has seen no other
+ *   event (`PostedMessage.onlyEventOf`). The former owner has searched for them after it had stored them, but its result isn't
+ *   stored: a search that finds nothing causes no commit. So without this, each new owner would search again. It must do so if
+ *   there are other events: the former owner may have been about to search, or it found one and its commit was fenced.
+ *
+ * @param nameKey the waits; omitted: all
+ */
+export function markSearched({ instance }: Session, nameKey?: string): void {
   for (const pointer of instance.pointers.values()) {
     const { state } = pointer;
-    if (state.kind === 'event' && !state.looked) pointer.state = { ...state, looked: true };
+    if (state.kind !== 'event' || state.looked) continue;
+    if (nameKey !== undefined && nameKeyOf(state.name, state.key) !== nameKey) continue;
+    pointer.state = { ...state, looked: true };
   }
 }
 

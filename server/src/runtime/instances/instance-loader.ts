@@ -8,6 +8,7 @@ import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
+import { markSearched } from './event-lookup.js';
 import { TRIAL_FROM } from './crash-trials.js';
 import type { Quarantine } from './quarantine.js';
 import type { TakeOver } from './take-over.js';
@@ -39,6 +40,7 @@ export interface InstanceLoaderOptions {
 
 export class InstanceLoader {
   readonly #options: InstanceLoaderOptions;
+  readonly #onlyEvents = new WeakMap<InstanceRecord, string>();
 
   constructor(options: InstanceLoaderOptions) {
     this.#options = options;
@@ -76,6 +78,11 @@ export class InstanceLoader {
     return record;
   }
 
+  /** See `PostedMessage.onlyEventOf`. */
+  noteOnlyEvent(claimed: InstanceRecord, nameKey: string): void {
+    this.#onlyEvents.set(claimed, nameKey);
+  }
+
   /** Starts work on an instance of this node. */
   async activate(record: InstanceRecord): Promise<void> {
     const { findDefinition, isStopping, unfinished, quarantine, residents } = this.#options;
@@ -108,6 +115,8 @@ export class InstanceLoader {
     let actor: InstanceActor;
     try {
       const session = restoreSession(definition, await readStored(record), clock.now());
+      const onlyEventOf = this.#onlyEvents.get(record);
+      if (onlyEventOf !== undefined) markSearched(session, onlyEventOf);
       actor = new InstanceActor(environment, owner, session, { kind: 'loaded', record });
     } catch (error) {
       logger.error({ workflowId: record.id, err: error }, 'unreadable state');

@@ -34,7 +34,12 @@ export function insertEvent(
         index < CLAIMED_BY_EVENT_MAX ? claimer : undefined,
       ),
     )
-    .filter((answer) => answer !== null);
+    .filter((answer) => answer !== null)
+    .map((answer) => {
+      const own = subscriptions.filter(({ instanceId }) => instanceId === answer.instanceId);
+      const isOnly = answer.claimed !== undefined && hasNoEvents(data, own, id);
+      return isOnly ? { ...answer, onlyEventOf: nameKey } : answer;
+    });
   const takers = posted.slice(0, EVENT_TAKERS_MAX).map(({ instanceId }) => instanceId);
   data.events.set(id, { ...event, deliveredTo: posted.length, takenBy: takers });
   return { outcome: 'inserted', posted, delivery: 'complete' };
@@ -43,10 +48,11 @@ export function insertEvent(
 export function hasNoEvents(
   data: MemoryData,
   subscriptions: readonly SubscriptionRecord[],
+  except?: string,
 ): boolean {
   return subscriptions.every(({ effectiveAt: publishedAt, nameKey }) => {
-    const found = findEvents(data, [nameKey, { publishedAt, id: '' }, 1]);
-    return found.length === 0;
+    const found = findEvents(data, [nameKey, { publishedAt, id: '' }, 2]);
+    return found.every(({ id }) => id === except);
   });
 }
 

@@ -113,6 +113,17 @@ export async function insertEvent(
   throw new StoreUnavailableError(`The event ${id} was removed while it was inserted`);
 }
 
+/**
+ * Whether no other event is for the waits of the claimed instance `p` for this name and key. An event that the statement doesn't
+ * see was stored after the subscription, so it comes as a message. The instance may have changed since the statement began to
+ * read, and then has other waits: the revision tells.
+ */
+const IS_ONLY_EVENT = `CASE WHEN p.claimed THEN p.revision = (SELECT o.revision FROM @instances AS o WHERE o.id = p.id)
+    AND NOT EXISTS (
+      SELECT FROM told AS t JOIN @events AS e ON e.name_key = t.name_key AND e.published_at >= t.since
+       WHERE t.instance_id = p.id
+    ) ELSE false END`;
+
 /** For each event how it was delivered, or null if it exists. */
 async function insertAll(
   database: Database,
@@ -132,10 +143,10 @@ async function insertAll(
 )`,
       `told AS (
   SELECT s.instance_id, s.subscriptions, g.id AS event_id, g.message_id, g.body, g.bytes, g.id COLLATE "C" AS position
-         ${claims ? ', g.claim' : ''}
+         ${claims ? ', g.claim, g.name_key, s.since' : ''}
     FROM added AS a JOIN given AS g ON g.id = a.id CROSS JOIN LATERAL (
-      SELECT instance_id, count(*) AS subscriptions FROM (
-        SELECT instance_id FROM @subscriptions
+      SELECT instance_id, count(*) AS subscriptions, min(effective_at) AS since FROM (
+        SELECT instance_id, effective_at FROM @subscriptions
          WHERE name_key = g.name_key AND effective_at <= g.published_at ORDER BY id LIMIT ${SUBSCRIPTIONS_MAX}
       ) AS oldest GROUP BY instance_id
     ) AS s
@@ -146,7 +157,7 @@ async function insertAll(
     ],
     // The rows of both, side by side.
     `SELECT event_id, instances, subscriptions, id, in_seq, epoch, owner, rested, ids
-            ${claims ? `, ${claimedColumns('p', 'p.claimed')}` : ''}
+            ${claims ? `, ${IS_ONLY_EVENT} AS is_only, ${claimedColumns('p', 'p.claimed')}` : ''}
        FROM (
          SELECT a.id AS event_id, count(t.instance_id) AS instances, coalesce(sum(t.subscriptions), 0)::bigint AS subscriptions
            FROM added AS a LEFT JOIN told AS t ON t.event_id = a.id GROUP BY a.id
@@ -155,14 +166,15 @@ async function insertAll(
   const rows = await database.queryGroup(text, parameters.values);
   const added = new Map(rows.map((row) => [row.textOrNull('event_id'), row]));
   const changed = rows.filter((row) => row.textOrNull('event_id') === null);
-  return inserts.map(([{ id }, message]) => {
+  return inserts.map(([{ id, nameKey }, message]) => {
     const row = added.get(id);
     if (row === undefined) return null;
     if (message === undefined) return { posted: [], delivery: 'partial' };
-    const posted = postedWith(message, changed, claims);
+    const seesAll = row.number('subscriptions') < SUBSCRIPTIONS_MAX;
+    const onlyEventOf = seesAll ? nameKey : null;
+    const posted = postedWith(message, changed, { claims, onlyEventOf });
     // An instance that was found but not changed may have a full inbox.
-    const isToAll =
-      row.number('subscriptions') < SUBSCRIPTIONS_MAX && posted.length === row.number('instances');
+    const isToAll = seesAll && posted.length === row.number('instances');
     return { posted, delivery: isToAll ? 'unconfirmed' : 'partial' };
   });
 }
@@ -171,14 +183,18 @@ async function insertAll(
 function postedWith(
   message: InboxMessage,
   changed: readonly Row[],
-  claims: boolean,
+  { claims, onlyEventOf }: { readonly claims: boolean; readonly onlyEventOf: string | null },
 ): readonly PostedMessage[] {
   return changed.flatMap((row) => {
     const ids = row.texts('ids');
     const index = ids.indexOf(message.id);
     if (index === -1) return [];
     // The first message has claimed the instance.
-    const answer = claims && index === 0 ? claimedOf(row) : postedOf(row);
-    return [{ ...answer, inSeq: answer.inSeq - (ids.length - 1 - index) }];
+    const isClaimed = claims && index === 0;
+    const answer = isClaimed ? claimedOf(row) : postedOf(row);
+    const isOnly = isClaimed && onlyEventOf !== null && row.boolean('is_only');
+    return [
+      { ...answer, ...(isOnly && { onlyEventOf }), inSeq: answer.inSeq - (ids.length - 1 - index) },
+    ];
   });
 }

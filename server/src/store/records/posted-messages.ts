@@ -30,6 +30,11 @@ export interface PostedMessage {
    * answer takes much memory.
    */
   readonly claimed?: InstanceRecord;
+  /**
+   * The `nameKey` of the event that is the message, if no other stored event is for a wait of the claimed instance for it: each that
+   * is stored later comes as a message. Omitted: unknown.
+   */
+  readonly onlyEventOf?: string;
   /** The inbox is full: it has the overflow message instead of this one (rule S8). */
   readonly overflowed?: true;
 }

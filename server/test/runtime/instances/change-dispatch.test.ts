@@ -52,7 +52,11 @@ function createDispatch(situation: Situation = {}) {
   };
   const options: ChangeDispatchOptions = {
     clock: { now: () => 0, at: () => () => undefined },
-    loader: { load: () => loaded('load'), take: (_, epoch) => loaded(`take ${epoch}`) },
+    loader: {
+      load: () => loaded('load'),
+      take: (_, epoch) => loaded(`take ${epoch}`),
+      noteOnlyEvent: (_, nameKey) => calls.push(`only ${nameKey}`),
+    },
     loads: {
       bring: async (_, load) => {
         await load();
@@ -101,6 +105,12 @@ describe('the dispatch of a posted message', () => {
       ['deliver 4'],
     ],
     ['brings an instance that the message has claimed', {}, CLAIMED, ['bring 8']],
+    [
+      'brings it with the knowledge that there is no other event',
+      {},
+      { ...CLAIMED, onlyEventOf: 'paid/7' },
+      ['only paid/7', 'bring 8'],
+    ],
     ['brings it even while this node stops', { isStopping: true }, CLAIMED, ['bring 8']],
     ['loads a long one that the message has claimed', {}, { owner: 'me', epoch: 8 }, ['load']],
     [

@@ -21,19 +21,18 @@ import {
 const CLAIMER: MessageClaimer = { owner: 'me', from: ['other', 'third'], schemaVersionMax: 5 };
 const OWNED = { owner: 'other', wakeAt: 900, schemaVersion: 5 } as const;
 const MESSAGE = { id: 'm', body: 'body m' };
-const SUBSCRIPTION = { nameKey: 'paid/7', effectiveAt: 0 };
 
 /** Each adds a message to the instance `i` for the claimer. */
 type Way = 'message' | 'result' | 'event';
 
 export function describeMessageClaims(test: StoreUnderTest): void {
   const get = async (id: string) => (await test.store.getInstance(id))!;
-  const insert = (id: string, changes: Partial<InstanceRecord> = {}) =>
+  const insert = (id: string, changes: Partial<InstanceRecord> = {}, effectiveAt = 0) =>
     test.store.insertInstance({
       record: instanceOf(id, { ...OWNED, ...changes }),
       side: {
         ...NO_SIDE,
-        subscriptions: [{ id: `${id}/1/0`, instanceId: id, ...SUBSCRIPTION }],
+        subscriptions: [{ id: `${id}/1/0`, instanceId: id, nameKey: 'paid/7', effectiveAt }],
         activities: [activityOf(`${id}/2/0`, id)],
       },
     });
@@ -74,7 +73,8 @@ export function describeMessageClaims(test: StoreUnderTest): void {
       expect(claimed).toMatchObject({ owner: 'me', epoch: 2, inSeq: 1, wakeAt: 0, crashes: 0 });
       expect(claimed.inbox).toEqual([{ id: 'm', body: 'body m' }]);
       const answer = { instanceId: 'i', inSeq: 1, epoch: 2, owner: 'me', rested: true, claimed };
-      expect(posted).toEqual(answer);
+      const isEvent = way === 'event' && test.store.kind !== 'mongo';
+      expect(posted).toEqual({ ...answer, ...(isEvent && { onlyEventOf: 'paid/7' }) });
       expect(await test.store.findDueInstances(1000, 10)).toMatchObject([{ id: 'i', owner: 'me' }]);
     });
 
@@ -157,6 +157,26 @@ export function describeMessageClaims(test: StoreUnderTest): void {
     expect(epoch).toBe(2);
     expect(owner).toBe(claimed === null ? 'me' : 'thief');
     expect(posted.claimed === undefined).toBe(claimed !== null);
+  });
+
+  it.each<[string, number, string, boolean]>([
+    ['no other event', 5, 'paid/8', true],
+    ['an older event for another key', 15, 'paid/8', true],
+    ['an event from before the wait', 9, 'paid/7', true],
+    ['an older event for the wait', 10, 'paid/7', false],
+    ['a newer event for the wait', 25, 'paid/7', false],
+  ])('tells whether a claimed instance has %s', async (_title, publishedAt, nameKey, isOnly) => {
+    await insert('i', {}, 10);
+    await test.store.insertEvent(eventOf('other', { nameKey, publishedAt }));
+    const inserted = await test.store.insertEvent(
+      eventOf('e', { nameKey: 'paid/7', publishedAt: 20 }),
+      MESSAGE,
+      CLAIMER,
+    );
+    const posted = inserted.outcome === 'inserted' ? inserted.posted : [];
+    const expected = isOnly ? 'paid/7' : undefined;
+    const isKnown = test.store.kind !== 'mongo';
+    expect(posted.map((answer) => answer.onlyEventOf)).toEqual(isKnown ? [expected] : []);
   });
 
   it('claims at most as many instances with one event as it may', async () => {

@@ -14,7 +14,7 @@ import {
   type InsertEventResult,
 } from '../../records/posted-messages.js';
 import type { Columns } from '../../sql/columns.js';
-import { EVENT_COLUMNS, EVENT_OPERATIONS } from '../../sql/events.js';
+import { EVENT_COLUMNS, EVENT_OPERATIONS, subscriptionOf } from '../../sql/events.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { insert } from '../../sql/statements.js';
@@ -65,7 +65,7 @@ function deliver(
   claimer: MessageClaimer | undefined,
 ): { readonly posted: readonly PostedMessage[]; readonly isToAll: boolean } {
   const found = database.all(
-    'SELECT instanceId FROM subscriptions WHERE nameKey = ? AND effectiveAt <= ? ORDER BY id LIMIT ?',
+    'SELECT id, instanceId, nameKey, effectiveAt FROM subscriptions WHERE nameKey = ? AND effectiveAt <= ? ORDER BY id LIMIT ?',
     encodeText(nameKey),
     publishedAt,
     SUBSCRIPTIONS_MAX,
@@ -79,7 +79,20 @@ function deliver(
       ),
     )
     .filter((answer) => answer !== null);
-  return { posted, isToAll: found.length < SUBSCRIPTIONS_MAX };
+  const isToAll = found.length < SUBSCRIPTIONS_MAX;
+  const subscriptions = found.map(subscriptionOf);
+  // The event isn't stored yet.
+  const isOnly = ({ claimed, instanceId }: PostedMessage): boolean =>
+    claimed !== undefined &&
+    isToAll &&
+    hasNoEvents(
+      database,
+      subscriptions.filter((each) => each.instanceId === instanceId),
+    );
+  return {
+    posted: posted.map((answer) => (isOnly(answer) ? { ...answer, onlyEventOf: nameKey } : answer)),
+    isToAll,
+  };
 }
 
 /** Whether no stored event is for one of the subscriptions, which the same transaction inserts. */
