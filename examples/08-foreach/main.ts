@@ -1,4 +1,4 @@
-/** Packs the lines of an order one after another, and weighs them in parallel. */
+/** Packs the lines of an order one after another, and weighs two of them at once. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 

@@ -4,10 +4,11 @@
  * assumes. Pauses between retries are cut short by the call for operators.
  */
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
@@ -45,6 +46,22 @@ const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
       outcome: 'Succeeded',
       data: { order: { path: '/orders/17' } },
     });
+  },
+  'fetch-prices': async (client) => {
+    const shop = await openSlowShop();
+    const articles = ['a', 'b', 'c', 'd', 'e'];
+    const id = await client.start('fetch-prices', { shop: shop.url, articles });
+    await eventually('three calls', () => Promise.resolve(shop.calls.size === 3));
+    const { text } = await client.get(`/api/workflow/${id}/explain`);
+    expect(text).toContain('items 4 to 5 of 5 wait: at most 3 are open at once');
+    for (const article of articles) {
+      const path = `/prices/${article}`;
+      await eventually(path, () => Promise.resolve(shop.calls.has(path)));
+      expect(shop.calls.size).toBeLessThanOrEqual(3);
+      shop.calls.get(path)!(`${article}1`);
+    }
+    const prices = { a: 'a1', b: 'b1', c: 'c1', d: 'd1', e: 'e1' };
+    expect((await client.ended(id)).data['prices']).toEqual(prices);
   },
   'find-order': async (client) => {
     const shop = await openShop([404, 200]);
@@ -159,12 +176,33 @@ async function openShop(statuses: readonly number[]): Promise<string> {
     response.setHeader('Content-Type', 'application/json');
     response.end(JSON.stringify({ path: request.url }));
   });
+  return listen(service);
+}
+
+async function listen(service: Server): Promise<string> {
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     service.closeAllConnections();
     service.close();
   });
   return `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+}
+
+/** A service whose calls wait for the test to respond. */
+async function openSlowShop(): Promise<{
+  readonly url: string;
+  /** Respond to the calls that wait, by the path of each. */
+  readonly calls: Map<string, (answer: string) => void>;
+}> {
+  const calls = new Map<string, (answer: string) => void>();
+  const service = createServer(({ url = '' }, response) => {
+    calls.set(url, (answer) => {
+      calls.delete(url);
+      response.setHeader('Content-Type', 'application/json');
+      response.end(JSON.stringify(answer));
+    });
+  });
+  return { url: await listen(service), calls };
 }
 
 describe('the cookbook', () => {
