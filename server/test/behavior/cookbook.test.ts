@@ -53,7 +53,7 @@ const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
     const id = await client.start('fetch-prices', { shop: shop.url, articles });
     await eventually('three calls', () => Promise.resolve(shop.calls.size === 3));
     const { text } = await client.get(`/api/workflow/${id}/explain`);
-    expect(text).toContain('items 4 to 5 of 5 wait: at most 3 are open at once');
+    expect(text).toContain('items 4 to 5 of 5 wait, at most 3 are open at once');
     for (const article of articles) {
       const path = `/prices/${article}`;
       await eventually(path, () => Promise.resolve(shop.calls.has(path)));

@@ -56,18 +56,16 @@ function explains(at: Surroundings): void {
     const id = await at.client.defineAndStart([
       step('each', 'Foreach', inputs, { Do: [[activity('work', name)]] }),
     ]);
-    const seen = await until(id, ({ reasons }) => reasons.length === 3);
-    expect(seen.summary).toMatch(/^work: activity .* \(and 2 more\)$/);
-    expect(seen.reasons[2]).toMatchObject({
-      kind: 'scheduled',
-      stepId: 'each',
-      stepType: 'Foreach',
-      text: 'items 3 to 4 of 4 wait: at most 2 are open at once',
-    });
-    await at.client.succeed((await at.client.pull(name)).body.token, null);
-    await until(id, ({ reasons }) => reasons[2]?.text.startsWith('item 4 of 4 waits: ') === true);
-    await at.client.succeed((await at.client.pull(name)).body.token, null);
-    await until(id, ({ reasons }) => reasons.length === 2);
+    const items = / \(and 1 more\); each: items 3 to 4 of 4 wait, at most 2 are open at once$/;
+    const seen = await until(id, ({ summary }) => items.test(summary));
+    expect(seen.reasons.map(({ index, kind, stepId }) => [stepId, index, kind])).toEqual([
+      ['work', 0, 'activity'],
+      ['work', 1, 'activity'],
+    ]);
+    await at.client.succeed((await at.client.work(name)).token, null);
+    await until(id, ({ summary }) => summary.includes('; each: item 4 of 4 waits, at most 2 are'));
+    await at.client.succeed((await at.client.work(name)).token, null);
+    await until(id, ({ summary }) => !summary.includes('each: '));
   });
 
   it('shows how a suspended run will continue', async () => {

@@ -45,7 +45,6 @@ export function explainInstance(facts: InstanceFacts): Explanation {
   const waits = leaves
     .filter((pointer) => whole === null || pointer.id !== whole.executionId)
     .map((pointer) => explainPointer(pointer, facts))
-    .concat(explainItems(facts))
     .sort((a, b) => ORDER[a.kind] - ORDER[b.kind] || (a.since ?? 0) - (b.since ?? 0));
   const undoing = [explainCleanUp(facts), ...explainStops(facts)];
   const reasons = [whole, ...undoing, explainInbox(facts), ...waits].filter(
@@ -58,7 +57,7 @@ export function explainInstance(facts: InstanceFacts): Explanation {
     status: facts.status,
     outcome: facts.outcome,
     time: facts.now,
-    summary: summaryOf(reasons, moreReasons),
+    summary: summaryOf(reasons, moreReasons, isOver ? null : explainItems(facts)),
     reasons,
     moreReasons,
     lastRepair: facts.lastRepair,
@@ -202,11 +201,17 @@ function failure(error: StepError): string {
   return stepId === '' ? message : `step ${stepId} failed: ${message}${failedOver(error)}`;
 }
 
-function summaryOf(reasons: readonly WaitReason[], moreReasons: number): string {
+function summaryOf(
+  reasons: readonly WaitReason[],
+  moreReasons: number,
+  items: string | null,
+): string {
   const [first] = reasons;
   if (first === undefined) return '';
   const isWhole = ['suspended', 'set-aside', 'compensating', 'ended'].includes(first.kind);
   const text = isWhole || first.stepId === null ? first.text : `${first.stepId}: ${first.text}`;
+  if (isWhole) return text;
   const others = reasons.length - 1 + moreReasons;
-  return others === 0 || isWhole ? text : `${text} (and ${others} more)`;
+  const more = others === 0 ? '' : ` (and ${others} more)`;
+  return `${text}${more}${items === null ? '' : `; ${items}`}`;
 }

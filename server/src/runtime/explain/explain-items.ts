@@ -2,18 +2,19 @@
 import type { Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import { hasWaitingItems } from '../../engine/session/session.js';
-import type { InstanceFacts, WaitReason } from './explanation.js';
-import { placeOf } from './step-place.js';
+import type { InstanceFacts } from './explanation.js';
 
-/** The reasons of each Foreach that is at its limit and encloses an explained step. */
-export function explainItems(facts: InstanceFacts): readonly WaitReason[] {
-  const { endTime, instance, leaves } = facts;
-  if (endTime !== null || instance === null) return [];
+/**
+ * About the outermost Foreach that is at its limit and encloses an explained step; null if there is none. This is part of the
+ * summary: items that wait have no execution, and containers are no reasons.
+ */
+export function explainItems({ instance, leaves }: InstanceFacts): string | null {
+  if (instance === null) return null;
   const around = new Set(leaves.flatMap((leaf) => containersOf(instance, leaf)));
-  return [...around]
+  const texts = [...around]
     .toSorted((a, b) => a.id - b.id)
-    .map((container) => explainForeach(container, facts))
-    .filter((reason) => reason !== null);
+    .map((container) => explainForeach(container));
+  return texts.find((text) => text !== null) ?? null;
 }
 
 function containersOf({ pointers }: Instance, { parentId }: Pointer): readonly Pointer[] {
@@ -27,8 +28,8 @@ function containersOf({ pointers }: Instance, { parentId }: Pointer): readonly P
   return containers;
 }
 
-function explainForeach(pointer: Pointer, facts: InstanceFacts): WaitReason | null {
-  const { memo } = pointer;
+function explainForeach(pointer: Pointer): string | null {
+  const { memo, stepId } = pointer;
   if (memo?.kind !== 'items' || memo.maxParallel === undefined) return null;
   if (!hasWaitingItems(pointer)) return null;
   const { items, maxParallel, next } = memo;
@@ -36,13 +37,5 @@ function explainForeach(pointer: Pointer, facts: InstanceFacts): WaitReason | nu
     next + 1 === items.length
       ? `item ${next + 1} of ${items.length} waits`
       : `items ${next + 1} to ${items.length} of ${items.length} wait`;
-  return {
-    kind: 'scheduled',
-    text: `${which}: at most ${maxParallel} ${maxParallel === 1 ? 'is' : 'are'} open at once`,
-    since: pointer.attemptStartedAt,
-    until: null,
-    error: null,
-    ...placeOf(pointer, facts),
-    actions: [],
-  };
+  return `${stepId}: ${which}, at most ${maxParallel} ${maxParallel === 1 ? 'is' : 'are'} open at once`;
 }
