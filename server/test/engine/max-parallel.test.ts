@@ -252,6 +252,15 @@ scenarios('Foreach with MaxParallel', (start) => {
     expect(openIn(driver)).toEqual([1, 2]);
   });
 
+  it.each([2, null])('ends in a version without steps in it (MaxParallel %s)', (maxParallel) => {
+    const driver = start([
+      each([item('job')], { inputs: { maxParallel, runParallel: maxParallel !== null } }),
+    ]);
+    const cancel = driver.pointers.filter(({ index }) => index !== undefined).map(({ id }) => id);
+    driver.modify({ cancel }, { ...define([each([])]), version: 2 });
+    expect(driver.status).toBe('Complete');
+  });
+
   it('runs the items one after another with RunParallel false, whatever MaxParallel is', () => {
     const inputs = { runParallel: 'data.together', maxParallel: 3 };
     const driver = start([each([item('job')], { inputs })], { data: { together: false } });
