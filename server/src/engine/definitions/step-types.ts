@@ -321,7 +321,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
         summary: 'The reference of the started run.',
       }),
       optional('Tags', 'object', { summary: 'Tags of the started run, by name.' }),
-      optional('Priority', 'any', { summary: 'From 1 (first) to 5 (last); default: of this run.' }),
+      optional('Priority', 'any', { default: 'of this run', summary: '1 (first) to 5 (last).' }),
       optional('OnConflict', 'choice', {
         default: 'of the definition, else allow',
         choices: ON_CONFLICT,
