@@ -71,6 +71,7 @@ const OWN_JSON = [
   'store/postgres/archive/write-records.ts',
   'store/postgres/control.ts',
   'store/postgres/instance-rows.ts',
+  'store/postgres/message-claims.ts',
   'store/postgres/messages.ts',
   'store/sqlite/row.ts',
   'store/sqlite/statements/control.ts',
