@@ -220,6 +220,7 @@ const RUNS: readonly Trial[] = [
     command: 'priority',
     args: async (scene) => [await waitingRun(scene), '1'],
     shows: /^\S+ +priority 1$/m,
+    isPlain: true,
   },
   {
     command: 'restart',

@@ -97,6 +97,7 @@ const only = (names: ReadonlySet<string>) => OPERATIONS.filter(({ name }) => nam
 const REASON = { reason: 'because' };
 const BODIES: Readonly<Record<string, unknown>> = {
   'PATCH /api/workflow/{id}/tags': { team: 'x' },
+  'PUT /api/workflow/{id}/priority': { priority: 1 },
   'POST /api/activity/fail/{token}': 'no',
   'POST /api/definition/{id}/triggers/{name}/backfill': {
     from: '2026-05-01T00:00:00Z',
@@ -145,7 +146,7 @@ everyStore(
     const narrow = ({ scope }: Operation): Client => callers.get(`${scope}:inside-*`)!;
     const call = (caller: Client, operation: Operation, target: Target): Promise<Answer> => {
       const { method, name, path } = operation;
-      const takesBody = method === 'POST' || method === 'PATCH';
+      const takesBody = method === 'POST' || method === 'PATCH' || name in BODIES;
       return caller.call(method, pathFor(method, path, target) + queryFor(operation, [target]), {
         ...(takesBody && { body: JSON.stringify(BODIES[name] ?? {}), type: 'application/json' }),
       });

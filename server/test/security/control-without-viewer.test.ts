@@ -50,12 +50,15 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
 function requestsFor(id: string): readonly Sent[] {
   const action = JSON.stringify({ action: 'suspend', workflowIds: [id] });
   const bodies: Readonly<Record<string, string>> = { POST: '{}', PATCH: action };
-  const tags = JSON.stringify({ team: 'billing' });
+  const own: Readonly<Record<string, string>> = {
+    tags: JSON.stringify({ team: 'billing' }),
+    priority: JSON.stringify({ priority: 1 }),
+  };
   return operations.flatMap(({ method, path }) =>
     (path.includes('{executionId}') ? ['1', '2', '99'] : ['']).map((executionId) => ({
       method,
       path: path.replace('{executionId}', executionId).replaceAll(/\{\w+\}/g, id),
-      body: path.endsWith('/tags') ? tags : (bodies[method] ?? null),
+      body: own[path.split('/').at(-1) ?? ''] ?? bodies[method] ?? null,
     })),
   );
 }

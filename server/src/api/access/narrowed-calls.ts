@@ -66,6 +66,7 @@ export const NARROWED_CALLS: Readonly<Record<string, Check>> = {
   'PUT /api/workflow/:id/retry': ofRun,
   'DELETE /api/workflow/:id': ofRun,
   'PATCH /api/workflow/:id/tags': ofRun,
+  'PUT /api/workflow/:id/priority': ofRun,
   'POST /api/workflow/:id/restart': ofRun,
   'POST /api/workflow/:id/modify': ofRun,
   'POST /api/workflow/:id/rerun': ofRun,

@@ -63,6 +63,7 @@ async function controls(client: Recorder, id: string, runs: readonly string[]): 
     await client.operation(`PUT /api/workflow/{id}/${name}`, { id });
   }
   await client.operation('PATCH /api/workflow/{id}/tags', { id }, { body: { a: 'b' } });
+  await client.operation('PUT /api/workflow/{id}/priority', { id }, { body: { priority: 1 } });
   const several = { action: 'resume', workflowIds: [id, first, second] };
   await client.operation('PATCH /api/workflow', {}, { body: several });
   for (const dryRun of [true, false]) {

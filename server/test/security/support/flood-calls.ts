@@ -259,6 +259,10 @@ const CALLS: Readonly<Record<string, Worst>> = {
     query: `${PAGE}&search=nothing`,
   }),
   'PUT /api/workflow/{id}/suspend': openRun,
+  'PUT /api/workflow/{id}/priority': ({ runs }, at) => ({
+    ...named(runs[at % runs.length] ?? ''),
+    ...json({ priority: 1 + (at % 5) }),
+  }),
   'PATCH /api/workflow/{id}/tags': ({ runs }, at) => ({
     ...named(runs[at % runs.length] ?? ''),
     ...json({ flood: String(at) }),
