@@ -105,9 +105,9 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     patches: [
       {
         file: 'runtime/events/event-publisher.js',
-        find: 'const stored = await this.#options.store.insertEvent(event, starts ? undefined : message);',
+        find: 'const stored = starts\n            ? await store.insertEvent(event)\n            : await store.insertEvent(event, message, runner.claimer);',
         replace: `const early = await this.#deliver(traced, message, [], starts);
-        const stored = await this.#options.store.insertEvent({ ...event, deliveredTo: early });`,
+        const stored = await store.insertEvent({ ...event, deliveredTo: early });`,
       },
       {
         file: 'runtime/events/event-publisher.js',
