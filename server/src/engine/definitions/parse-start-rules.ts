@@ -6,6 +6,7 @@ import {
   CONFLICT_SCOPES,
   ON_CONFLICT,
   PRIORITIES,
+  priorityOf,
 } from '../model/start-options.js';
 import { describeValue, toChoice } from '../values/convert-input.js';
 import { label, type MemberReader } from './member-reader.js';
@@ -27,7 +28,7 @@ export function parseStartRules(reader: Reader): StartRules {
     reference: parseReference(reader),
     onConflict: choiceOf(reader, 'onConflict', ON_CONFLICT),
     conflictScope: CONFLICT_SCOPES.find((each) => each === scope?.toLowerCase()) ?? null,
-    priority: PRIORITIES.find((each) => each === priority) ?? null,
+    priority: priorityOf(priority),
   };
 }
 

@@ -13,6 +13,11 @@ export const PRIORITIES = [1, 2, 3, 4, 5] as const;
 export type Priority = (typeof PRIORITIES)[number];
 export const DEFAULT_PRIORITY: Priority = 3;
 
+/** Null: the value is no priority. */
+export function priorityOf(value: unknown): Priority | null {
+  return PRIORITIES.find((each) => each === value) ?? null;
+}
+
 /** A start's reference options. Null: as the definition says. */
 export interface StartKey {
   readonly reference: string | null;

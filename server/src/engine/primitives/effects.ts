@@ -16,6 +16,7 @@ import {
   CONFLICT_SCOPES,
   ON_CONFLICT,
   PRIORITIES,
+  priorityOf,
   type ConflictScope,
   type OnConflict,
   type Priority,
@@ -95,9 +96,8 @@ function toVersion(value: Json): Conversion<number> {
 }
 
 function toPriority(value: Json): Conversion<Priority> {
-  const number = typeof value === 'string' ? Number(value) : value;
-  const priority = PRIORITIES.find((each) => each === number);
-  if (priority !== undefined) return { ok: true, value: priority };
+  const priority = priorityOf(typeof value === 'string' ? Number(value) : value);
+  if (priority !== null) return { ok: true, value: priority };
   const message = `expected a priority from 1 to ${PRIORITIES.length}, but got ${describeValue(value)}`;
   return { ok: false, message };
 }

@@ -27,7 +27,7 @@ export class WorkTurns {
   async take(root: string, instanceId: string): Promise<() => void> {
     // Its own turns are part of the ones that it has.
     if (instanceId === this.#alone) return () => undefined;
-    const turn = this.#turns.tryEnter(root, 1) ?? (await this.#turns.enter(root, 1));
+    const turn = await this.#turns.enter(root, 1);
     return () => turn.release();
   }
 

@@ -6,9 +6,8 @@ import {
   type MessageClaimer,
   type PostedMessage,
 } from '../records/posted-messages.js';
-import type { InstanceRecord } from '../records/instances.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
-import { isLive } from '../records/instances.js';
+import { isLive, type InstanceRecord } from '../records/instances.js';
 import { noteAction, type MemoryData } from './memory-data.js';
 
 export function postMessages(

@@ -27,8 +27,8 @@ export interface CandidateRequest {
   readonly now: number;
   readonly passedOver: ReadonlySet<string>;
   /**
-   * Another process was faster before: take any of the next items of the same priority, so that the processes don't all try the same one
-   * again.
+   * Another process was faster before: take any of the next items of the same priority, so that the processes don't all try
+   * the same one again.
    */
   readonly contended: boolean;
 }

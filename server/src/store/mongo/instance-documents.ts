@@ -4,11 +4,12 @@ import { failingSinceIn } from '../failing-since.js';
 import type { JoinedStart } from '../joined-starts.js';
 import { failureIn, failureText } from '../json-columns.js';
 import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../records/control.js';
-import type {
-  InstanceFailure,
-  InstanceOutcome,
-  InstanceRecord,
-  InstanceSummary,
+import {
+  isLive,
+  type InstanceFailure,
+  type InstanceOutcome,
+  type InstanceRecord,
+  type InstanceSummary,
 } from '../records/instances.js';
 import { inboxBytes } from '../records/messages.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
@@ -89,7 +90,7 @@ export function changeFieldsOf({
   readonly set: ChangeFields;
   readonly unset: Readonly<Partial<Record<keyof ChangeFields, ''>>>;
 } {
-  const isOpen = status === 'Runnable' || status === 'Suspended';
+  const isOpen = isLive(status);
   return {
     set: {
       lastChangeAt,
@@ -173,7 +174,7 @@ export function outcomeOf({
   outcome,
   status,
 }: Pick<InstanceDocument, 'audit' | 'errorAt' | 'outcome' | 'status'>): InstanceOutcome | null {
-  if (status === 'Runnable' || status === 'Suspended') return null;
+  if (isLive(status)) return null;
   if (outcome !== undefined) return outcome;
   if (status === 'Complete') return 'Succeeded';
   const byAnyone = audit?.some(({ action }) => action === 'terminate') === true;

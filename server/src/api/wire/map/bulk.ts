@@ -12,11 +12,10 @@ import type { WorkflowSummary } from '../models/workflow.js';
 import type { WorkflowFilter } from '../models/workflow-filter.js';
 import { membersOf, refuseUnknown, toReason } from './body-members.js';
 import { checkedName } from './name.js';
-import { toPriority } from './priority.js';
 import { problemItem } from './problem-items.js';
 import { toModifyRequest } from './repair.js';
 import { toWireTime, toWireTimeOrNull } from './time.js';
-import { toFilter, toWorkflowSummary } from './workflow.js';
+import { toFilter, toPriority, toWorkflowSummary } from './workflow.js';
 
 const MEMBERS = membersOf<wire.BulkRequest>({
   action: true,

@@ -1,4 +1,5 @@
 /** Converts runs and their steps between host and wire. */
+import { PRIORITIES, priorityOf, type Priority } from '../../../engine/model/start-options.js';
 import { readTags } from '../../../engine/model/start-tags.js';
 import type { Tags } from '../../../engine/values/tags.js';
 import { DURATION_FORMS, parseDurationMs } from '../../../engine/values/durations.js';
@@ -14,7 +15,6 @@ import type * as wire from '../models/workflow.js';
 import type { WorkflowFilter } from '../models/workflow-filter.js';
 import type { StartQuery } from '../models/start-query.js';
 import { checkedName } from './name.js';
-import { toPriority } from './priority.js';
 import { fromWireTime, toWireTime, toWireTimeOrNull } from './time.js';
 import { traceHeadersOf, type TraceHeaders } from '../../../tracing/trace-context.js';
 
@@ -76,6 +76,13 @@ function toTags(texts: readonly string[]): Tags {
   const { problem, tags } = readTags(entries);
   if (problem !== null) throw invalid('tag', `Invalid tags: ${problem}`);
   return tags;
+}
+
+/** @throws AppError `invalid_request` */
+export function toPriority(value: number): Priority {
+  const priority = priorityOf(value);
+  if (priority !== null) return priority;
+  throw invalid('priority', `priority must be a whole number from 1 to ${PRIORITIES.length}`);
 }
 
 function invalid(parameter: string, message: string): AppError {
