@@ -27,7 +27,10 @@ export type Priority = Schemas['Priority'];
 /** A run in a list: everything except its data. */
 export type WorkflowSummary = Schemas['WorkflowSummary'];
 /** A run that has changed. Read the run for its tags and index fields. */
-export type ChangedWorkflow = Omit<WorkflowSummary, 'failure' | 'index' | 'priority' | 'tags'>;
+export type ChangedWorkflow = Omit<
+  WorkflowSummary,
+  'failure' | 'index' | 'priority' | 'queued' | 'tags'
+>;
 /** The current steps of a definition's open runs. */
 export type OpenSteps = Schemas['OpenSteps'];
 /** Failed runs, grouped by cause. */

@@ -2127,6 +2127,7 @@ export interface components {
          *         "team": "billing"
          *       },
          *       "priority": 3,
+         *       "queued": false,
          *       "status": "Suspended",
          *       "outcome": null,
          *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -2182,6 +2183,8 @@ export interface components {
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
             priority: components["schemas"]["Priority"];
+            /** @description Whether its first step waits for the runs before it. */
+            queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
             /** @description The latest restart of this run; null if there is none. */
@@ -2660,6 +2663,8 @@ export interface components {
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
             priority: components["schemas"]["Priority"];
+            /** @description Whether its first step waits for the runs before it. */
+            queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
             /** @description The latest restart of this run; null if there is none. */
@@ -3196,7 +3201,7 @@ export interface components {
          * @description What happens if an open run of the same definition has the same reference.
          * @enum {string}
          */
-        OnConflict: "allow" | "fail" | "existing" | "terminate";
+        OnConflict: "allow" | "fail" | "existing" | "terminate" | "queue";
         /** @description The open runs of a definition. */
         OpenRunCounts: {
             definitionId: string;
@@ -4029,7 +4034,7 @@ export interface components {
          */
         StepWait: {
             /** @enum {string} */
-            kind: "time" | "retry" | "event" | "activity" | "workflow" | "steps";
+            kind: "time" | "retry" | "queue" | "event" | "activity" | "workflow" | "steps";
             /**
              * Format: date-time
              * @description For `time` and `retry`: when the step continues. ISO 8601, UTC.
@@ -4258,7 +4263,7 @@ export interface components {
          * @description What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error` is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it can't be read. `compensating`: the run is being terminated with compensation. `running`: an HTTP call or a script is in progress. `scheduled`: the step is due but hasn't run yet.
          * @enum {string}
          */
-        WaitReasonKind: "suspended" | "set-aside" | "compensating" | "timer" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
+        WaitReasonKind: "suspended" | "set-aside" | "compensating" | "timer" | "queue" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
         /**
          * @description A webhook, without its secret.
          * @example {
@@ -4544,6 +4549,7 @@ export interface components {
          *         "team": "billing"
          *       },
          *       "priority": 3,
+         *       "queued": false,
          *       "index": {
          *         "customer": "C-17"
          *       },
@@ -4607,6 +4613,8 @@ export interface components {
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
             priority: components["schemas"]["Priority"];
+            /** @description Whether its first step waits for the runs before it. */
+            queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
             /** @description The latest restart of this run; null if there is none. */
@@ -4700,6 +4708,8 @@ export interface components {
             outcome?: components["schemas"]["WorkflowOutcome"];
             /** @description The id of a run, to list only its children; or `none`, to list only runs without a parent. */
             parent?: string;
+            /** @description `true`: only runs that wait for the runs before them. */
+            queued?: boolean;
             definitionId?: string;
             /**
              * Format: int32
@@ -4827,6 +4837,7 @@ export interface components {
          *         "team": "billing"
          *       },
          *       "priority": 3,
+         *       "queued": false,
          *       "index": {
          *         "customer": "C-17"
          *       },
@@ -4889,6 +4900,8 @@ export interface components {
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
             priority: components["schemas"]["Priority"];
+            /** @description Whether its first step waits for the runs before it. */
+            queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
             /** @description The latest restart of this run; null if there is none. */
@@ -6075,6 +6088,7 @@ export interface operations {
                      *             "team": "billing"
                      *           },
                      *           "priority": 3,
+                     *           "queued": false,
                      *           "index": {
                      *             "customer": "C-17"
                      *           },
@@ -6108,6 +6122,7 @@ export interface operations {
                      *         tags:
                      *           team: billing
                      *         priority: 3
+                     *         queued: false
                      *         index:
                      *           customer: C-17
                      *         status: Complete
@@ -7129,6 +7144,7 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -7151,6 +7167,7 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     queued: false
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -7182,6 +7199,7 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -7204,6 +7222,7 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     queued: false
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -10501,6 +10520,8 @@ export interface operations {
                 outcome?: components["schemas"]["WorkflowOutcome"];
                 /** @description The id of a run, to list only its children; or `none`, to list only runs without a parent. */
                 parent?: string;
+                /** @description `true`: only runs that wait for the runs before them. */
+                queued?: boolean;
                 definitionId?: string;
                 /** @description The version of the definition. */
                 version?: number;
@@ -10551,6 +10572,7 @@ export interface operations {
                      *             "team": "billing"
                      *           },
                      *           "priority": 3,
+                     *           "queued": false,
                      *           "index": {
                      *             "customer": "C-17"
                      *           },
@@ -10584,6 +10606,7 @@ export interface operations {
                      *         tags:
                      *           team: billing
                      *         priority: 3
+                     *         queued: false
                      *         index:
                      *           customer: C-17
                      *         status: Complete
@@ -10744,6 +10767,8 @@ export interface operations {
                 outcome?: components["schemas"]["WorkflowOutcome"];
                 /** @description The id of a run, to list only its children; or `none`, to list only runs without a parent. */
                 parent?: string;
+                /** @description `true`: only runs that wait for the runs before them. */
+                queued?: boolean;
                 definitionId?: string;
                 /** @description The version of the definition. */
                 version?: number;
@@ -11176,6 +11201,7 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "queued": false,
                      *       "index": {
                      *         "customer": "C-17"
                      *       },
@@ -11206,6 +11232,7 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     queued: false
                      *     index:
                      *       customer: C-17
                      *     status: Runnable
@@ -11289,7 +11316,7 @@ export interface operations {
                 tag?: string[];
                 /** @description The order in which the work of the run waits, from 1 (first) to 5 (last). The default is the definition's `Priority`, or 3 */
                 priority?: components["schemas"]["Priority"];
-                /** @description What happens if another run of the same definition has the same reference. `allow` starts another run. `fail` responds with 409 and the id of the other run. `existing` returns the other run and starts none. `terminate` terminates open runs and starts this one. All except `allow` require a reference. The default is the definition's `OnConflict`, or `allow` */
+                /** @description What happens if another run of the same definition has the same reference. `allow` starts another run. `fail` responds with 409 and the id of the other run. `existing` returns the other run and starts none. `terminate` terminates open runs and starts this one. `queue` starts this one when the open ones have ended. All except `allow` require a reference. The default is the definition's `OnConflict`, or `allow` */
                 onConflict?: components["schemas"]["OnConflict"];
                 /** @description Which other runs count: only `open` ones, or all runs that the server still keeps (`kept`), including ended ones. The default is the definition's `ConflictScope`, or `open` */
                 conflictScope?: components["schemas"]["ConflictScope"];
@@ -11339,6 +11366,7 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -11361,6 +11389,7 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     queued: false
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -11392,6 +11421,7 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -11414,6 +11444,7 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     queued: false
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -12178,6 +12209,7 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -12200,6 +12232,7 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     queued: false
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -12530,6 +12563,7 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -12552,6 +12586,7 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     queued: false
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -12669,6 +12704,7 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -12691,6 +12727,7 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     queued: false
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -12781,6 +12818,7 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -12803,6 +12841,7 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     queued: false
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -13261,6 +13300,7 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -13283,6 +13323,7 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     queued: false
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -13388,6 +13429,7 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -13410,6 +13452,7 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     queued: false
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z

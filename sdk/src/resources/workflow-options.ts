@@ -32,12 +32,12 @@ export interface StartOptions extends IdempotentCallOptions {
   readonly priority?: Priority;
   /**
    * What happens if another run of the same definition has the same `reference`. `allow` starts another run, `fail` throws
-   * `ApiError` `reference_in_use`, `existing` joins the other run, and `terminate` terminates open ones first. All except `allow`
+   * `ApiError` `reference_in_use`, `existing` joins the other run, `terminate` terminates open ones first, and `queue` waits until they have ended. All except `allow`
    * require a `reference`.
    *
    * @default the `OnConflict` of the definition, or `'allow'`
    */
-  readonly onConflict?: 'allow' | 'fail' | 'existing' | 'terminate';
+  readonly onConflict?: 'allow' | 'fail' | 'existing' | 'terminate' | 'queue';
   /**
    * Which other runs count: only `open` ones, or all runs that the server still keeps (`kept`), including ended ones.
    *

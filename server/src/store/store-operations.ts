@@ -47,6 +47,7 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   countFailures: 'search',
   commitInstance: 'write',
   claimInstance: 'write',
+  findPredecessor: 'read',
   setCrashes: 'write',
   findDueInstances: 'read',
   findInstancesUnderWay: 'read',

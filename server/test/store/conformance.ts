@@ -26,6 +26,7 @@ import { describeMessageClaims } from './conformance/message-claims.js';
 import { describeNotifications } from './conformance/notifications.js';
 import { describeOddValues } from './conformance/odd-values.js';
 import { describePriorities } from './conformance/priorities.js';
+import { describeQueues } from './conformance/queues.js';
 import { describeRefusedValues } from './conformance/refused-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
 import { describeStarts } from './conformance/starts.js';
@@ -81,6 +82,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeDefinitions(underTest);
     describeInstances(underTest);
     describePriorities(underTest);
+    describeQueues(underTest);
     describeInboxBounds(underTest);
     describeInstanceMessages(underTest);
     describeMessageClaims(underTest);

@@ -24,6 +24,8 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
     reference: null,
     tags: {},
     priority: 3,
+    queued: false,
+    countsFrom: null,
     index: {},
     status: 'Runnable',
     startTime: 1000,

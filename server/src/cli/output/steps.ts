@@ -58,6 +58,8 @@ function waitText(
       return `waits until ${relativeTime(until ?? null, now)}`;
     case 'retry':
       return `next attempt ${nextText(until, now)}`;
+    case 'queue':
+      return 'waits for the runs before it';
     case 'event':
       return `waits for event ${eventName}/${eventKey}`;
     case 'activity':

@@ -14,7 +14,7 @@ import { misused } from '../failure.js';
 import { plain } from '../output/plain-text.js';
 import { serverCommand, type Call } from './server-command.js';
 
-const ON_CONFLICT: readonly OnConflict[] = ['allow', 'fail', 'existing', 'terminate'];
+const ON_CONFLICT: readonly OnConflict[] = ['allow', 'fail', 'existing', 'terminate', 'queue'];
 const CONFLICT_SCOPES: readonly ConflictScope[] = ['open', 'kept'];
 
 interface RunOptions {

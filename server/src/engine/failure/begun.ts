@@ -31,6 +31,8 @@ export function begunOf(session: Session, pointer: Pointer): Begun | null {
   switch (state.kind) {
     case 'finishing':
       return isOver(state) ? null : { outcome: 'Completed' };
+    case 'queued':
+      return null;
     case 'sleeping':
     case 'ready':
       if (state.kind === 'sleeping' && state.kept !== undefined) return { outcome: 'Completed' };
@@ -90,6 +92,7 @@ export function isInFlight(
       return !requested.has(id) || session.interrupted.has(id);
     case 'ready':
     case 'sleeping':
+    case 'queued':
     case 'event':
     case 'open':
     case 'compensating':

@@ -12,7 +12,7 @@ import type { TriggerStart } from '../model/trigger.js';
 import { jsonLength } from '../values/json-length.js';
 import { NO_INDEX, NO_TAGS } from '../values/index-fields.js';
 import type { JsonObject } from '../values/json.js';
-import { delayStart } from '../session/pointer-states.js';
+import { delayStart, queueStart } from '../session/pointer-states.js';
 import { openPointer } from '../session/pointers.js';
 import { createSession, type Session } from '../session/session.js';
 import { continueContainers } from '../primitives/continue-containers.js';
@@ -33,6 +33,8 @@ export interface StartOptions {
   readonly trace?: InstanceTrace;
   /** When the first step runs; null or a time in the past: immediately. */
   readonly startAt?: number | null;
+  /** It waits for its place, from `startAt` on. Default: false. */
+  readonly queues?: boolean;
 }
 
 /** Creates a new instance and its session, before the first step. */
@@ -81,8 +83,9 @@ export function startSession(
   const session = createSession(definition, instance, now);
   session.grown = jsonLength(start.data);
   const entry = openPointer(session, definition.entryStepId, { parentId: null });
-  const { startAt = null } = start;
-  if (startAt !== null && startAt > now) delayStart(session, entry, startAt);
+  const { queues = false, startAt = null } = start;
+  if (startAt !== null && startAt > now) delayStart(session, entry, startAt, queues);
+  else if (queues) queueStart(session, entry, now);
   return session;
 }
 

@@ -15,7 +15,13 @@ import { modifyInstance } from '../repair/modify.js';
 import { acceptsOutcome } from '../primitives/effects.js';
 import type { Json, JsonObject } from '../values/json.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
-import { finish, setState, stopWaitingAnswered } from '../session/pointer-states.js';
+import {
+  askForPlace,
+  beginAttempt,
+  finish,
+  setState,
+  stopWaitingAnswered,
+} from '../session/pointer-states.js';
 import { endWait, type Session } from '../session/session.js';
 import { continueContainers } from '../primitives/continue-containers.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
@@ -63,6 +69,16 @@ export interface RetryNowMessage {
   readonly kind: 'retry-now';
 }
 
+/** The first step of a queued instance begins. */
+export interface BeginMessage {
+  readonly kind: 'begin';
+}
+
+/** The instance before a queued one has ended. */
+export interface PlaceFreeMessage {
+  readonly kind: 'place-free';
+}
+
 /** Terminates the instance with clean-up; see `clean-up.ts`. */
 export interface CleanUpMessage {
   readonly kind: 'clean-up';
@@ -78,6 +94,8 @@ export interface JoinMessage {
   readonly attempt: number;
   /** The step no longer waits. */
   readonly left?: true;
+  /** It waits for its place. */
+  readonly queue?: true;
 }
 
 /** Messages did not fit into the inbox. Events among them are in the store; others will be sent again. */
@@ -104,6 +122,8 @@ export type Message =
   | ActivityMessage
   | ChildMessage
   | RetryNowMessage
+  | BeginMessage
+  | PlaceFreeMessage
   | CleanUpMessage
   | JoinMessage
   | ModifyMessage
@@ -119,9 +139,10 @@ export function applyMessage(
   status: InstanceStatus = session.instance.status,
 ): void {
   if (message.kind === 'join') {
-    const { attempt, left, pointerId, workflowId } = message;
+    const { attempt, left, pointerId, queue, workflowId } = message;
     const changeJoiners = left === true ? leaveInstance : joinInstance;
-    changeJoiners(session, { workflowId, pointerId, attempt });
+    const joiner = { workflowId, pointerId, attempt };
+    changeJoiners(session, queue === true ? { ...joiner, queue } : joiner);
     return;
   }
   endWait(session);
@@ -137,6 +158,12 @@ export function applyMessage(
       break;
     case 'retry-now':
       applyRetryNow(session);
+      break;
+    case 'begin':
+      applyBegin(session);
+      break;
+    case 'place-free':
+      askAgain(session);
       break;
     case 'clean-up':
       beginCleanUp(session, status, message.graceUntil ?? session.now + GRACE_MS);
@@ -246,6 +273,8 @@ function failureText(data: Json): string {
 
 function applyChild(session: Session, message: ChildMessage): void {
   const pointer = session.instance.pointers.get(message.pointerId);
+  // From a node of an earlier version, which doesn't know queues.
+  if (pointer?.state.kind === 'queued') askAgain(session);
   if (pointer?.state.kind !== 'child' || pointer.attempt !== message.attempt) return;
   if (pointer.state.workflowId !== message.workflowId) return;
   const { data, status, workflowId } = message;
@@ -298,6 +327,19 @@ function childFailure(
 
 function describeError({ message, stepId }: ChildError): string {
   return stepId === '' ? message : `step ${stepId} failed: ${message}`;
+}
+
+function askAgain(session: Session): void {
+  for (const pointer of session.instance.pointers.values()) {
+    if (pointer.state.kind === 'queued') askForPlace(session, pointer, pointer.state.at);
+  }
+  session.dirty = true;
+}
+
+function applyBegin(session: Session): void {
+  for (const pointer of session.instance.pointers.values()) {
+    if (pointer.state.kind === 'queued') beginAttempt(session, pointer);
+  }
 }
 
 /** Ends every wait for a next attempt immediately; the timers, which are processed next, do the rest. */

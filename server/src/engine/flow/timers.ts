@@ -4,7 +4,7 @@ import { executionKey, type Pointer, type PointerState } from '../model/pointer.
 import { primitiveOf } from '../primitives/primitives.js';
 import { endGrace } from '../failure/in-flight.js';
 import { isEnded } from '../model/instance.js';
-import { beginAttempt, finish, setState } from '../session/pointer-states.js';
+import { beginAttempt, finish, queueStart, setState } from '../session/pointer-states.js';
 import { parentOf } from '../session/pointers.js';
 import { endWait, type Session } from '../session/session.js';
 import { continueContainers } from '../primitives/continue-containers.js';
@@ -134,7 +134,8 @@ function fire(session: Session, pointer: Pointer): void {
       message: 'the step did not finish within its Timeout',
     });
   } else if (state.kind === 'sleeping') {
-    if (state.reason === 'retry') beginAttempt(session, pointer);
+    if (state.queues === true) queueStart(session, pointer, state.until);
+    else if (state.reason === 'retry') beginAttempt(session, pointer);
     else primitiveOf(session, pointer).woken(session, pointer);
   } else if (state.kind === 'event') {
     session.changes.removedSubscriptions.push(executionKey(session.instance.id, pointer));

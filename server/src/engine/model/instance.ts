@@ -57,6 +57,16 @@ export type OutboxMessage =
       readonly attempt: number;
       /** Set if the receiver joined this instance instead of starting it; `refused`: it could not join. */
       readonly joined?: 'ended' | 'refused';
+      /** The receiver waits for its place, which doesn't depend on how this instance ended. */
+      readonly queue?: true;
+    }
+  /** Asks for the place of a queued instance: it begins, or joins the instance before it. */
+  | {
+      readonly kind: 'take-place';
+      readonly pointerId: number;
+      readonly attempt: number;
+      /** Its place in the queue. */
+      readonly at: number;
     }
   /** Asks an open instance to also announce its end to a step of this one. */
   | {
@@ -105,6 +115,8 @@ export interface JoinedBy {
   readonly workflowId: string;
   readonly pointerId: number;
   readonly attempt: number;
+  /** It waits for its place. */
+  readonly queue?: true;
 }
 
 export interface Instance {

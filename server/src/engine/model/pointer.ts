@@ -60,7 +60,8 @@ export type PointerState =
     }
   /**
    * A timer; `reason` says why. `kept`: only outputs and selectors are retried. `isStart`: the first attempt, which begins at
-   * the start time that the caller chose. It is stored as a retry, so that earlier versions of the server begin it.
+   * the start time that the caller chose. It is stored as a retry, so that earlier versions of the server begin it. `queues`: at
+   * that time, it waits for its place.
    */
   | {
       readonly kind: 'sleeping';
@@ -68,7 +69,13 @@ export type PointerState =
       readonly reason: 'step' | 'retry';
       readonly kept?: KeptResult;
       readonly isStart?: true;
+      readonly queues?: true;
     }
+  /**
+   * The first step waits until the instances with the same reference that are before this one have ended. `at` and the id of the
+   * instance are its place in the queue.
+   */
+  | { readonly kind: 'queued'; readonly at: number }
   | {
       readonly kind: 'event';
       readonly name: string;

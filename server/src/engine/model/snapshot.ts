@@ -22,19 +22,26 @@ import type { ModificationAnswer } from './modification.js';
 import type { StepError, StepRecord } from './step-record.js';
 import type { IndexFields } from '../values/index-fields.js';
 import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
-import type { CompensationEntry, Pointer } from './pointer.js';
+import type { CompensationEntry, Pointer, PointerState } from './pointer.js';
 import { DEFAULT_PRIORITY, type Priority } from './start-options.js';
 import type { Tags } from '../values/tags.js';
 import type { TriggerStart } from './trigger.js';
 
 /** Incremented when nodes that know only the previous format could not continue a stored instance. */
-export const STATE_VERSION = 2;
+export const STATE_VERSION = 3;
 
-/** The format that a node must know to continue this instance: 2 while something in it is stopped. */
+/** The format that a node must know to continue this instance: 3 while it's in a queue, or will be, 2 while something in it is stopped. */
 export function stateVersionOf({ cleanUp, pointers }: Instance): number {
-  if (cleanUp !== null && cleanUp.plan === null) return 2;
-  for (const { isEnding } of pointers.values()) if (isEnding === true) return 2;
-  return 1;
+  let version = cleanUp !== null && cleanUp.plan === null ? 2 : 1;
+  for (const { isEnding, state } of pointers.values()) {
+    if (isInQueue(state)) return 3;
+    if (isEnding === true) version = 2;
+  }
+  return version;
+}
+
+function isInQueue(state: PointerState): boolean {
+  return state.kind === 'queued' || (state.kind === 'sleeping' && state.queues === true);
 }
 
 /** The columns that the store keeps beside the state. */

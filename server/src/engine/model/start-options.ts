@@ -1,5 +1,5 @@
 /** How a start behaves if another instance of the definition already has its reference. */
-export const ON_CONFLICT = ['allow', 'fail', 'existing', 'terminate'] as const;
+export const ON_CONFLICT = ['allow', 'fail', 'existing', 'terminate', 'queue'] as const;
 export type OnConflict = (typeof ON_CONFLICT)[number];
 
 /** Which other instances count: open ones, or all that the server still keeps. */

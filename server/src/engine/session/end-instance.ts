@@ -47,7 +47,8 @@ export function joinInstance(session: Session, joiner: JoinedBy): void {
   const { attempt, pointerId, workflowId } = joiner;
   if (instance.joinedBy.some((known) => isSameStep(known, joiner))) return;
   session.dirty = true;
-  if (instance.joinedBy.length >= JOINED_BY_MAX) {
+  // Hardly more than one instance waits for its place here, because each waits for the one before it.
+  if (joiner.queue !== true && instance.joinedBy.length >= JOINED_BY_MAX) {
     const parentId = workflowId;
     instance.outbox.push({ kind: 'child-ended', parentId, pointerId, attempt, joined: 'refused' });
     return;
@@ -75,7 +76,8 @@ function isSameStep(left: JoinedBy, right: JoinedBy): boolean {
 
 function announceEnd(
   instance: Instance,
-  { attempt, pointerId, workflowId: parentId }: JoinedBy,
+  { attempt, pointerId, queue, workflowId: parentId }: JoinedBy,
 ): void {
-  instance.outbox.push({ kind: 'child-ended', parentId, pointerId, attempt, joined: 'ended' });
+  const end = { kind: 'child-ended', parentId, pointerId, attempt, joined: 'ended' } as const;
+  instance.outbox.push(queue === true ? { ...end, queue } : end);
 }

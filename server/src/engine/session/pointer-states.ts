@@ -57,15 +57,36 @@ export function restart(session: Session, pointer: Pointer, at: number): void {
   setState(session, pointer, kept === null ? pause : { ...pause, kept });
 }
 
-/** The first step of a new instance waits until `at`. */
-export function delayStart(session: Session, pointer: Pointer, at: number): void {
+/** The first step of a new instance waits until `at`, and then, if it `queues`, for its place. */
+export function delayStart(session: Session, pointer: Pointer, at: number, queues: boolean): void {
   pointer.deadline = null;
-  setState(session, pointer, { kind: 'sleeping', until: at, reason: 'retry', isStart: true });
+  setState(session, pointer, {
+    kind: 'sleeping',
+    until: at,
+    reason: 'retry',
+    isStart: true,
+    ...(queues && { queues }),
+  });
 }
 
-/** Whether the pointer waits for the start time of its instance. */
+/** The first step of a new instance waits until those before it have ended. */
+export function queueStart(session: Session, pointer: Pointer, at: number): void {
+  pointer.deadline = null;
+  setState(session, pointer, { kind: 'queued', at });
+  askForPlace(session, pointer, at);
+}
+
+export function askForPlace(
+  { instance }: Pick<Session, 'instance'>,
+  { attempt, id: pointerId }: Pointer,
+  at: number,
+): void {
+  instance.outbox.push({ kind: 'take-place', pointerId, attempt, at });
+}
+
+/** Whether the pointer waits for the start time of its instance, or for its place. */
 export function waitsForStart(state: PointerState): boolean {
-  return state.kind === 'sleeping' && state.isStart === true;
+  return state.kind === 'queued' || (state.kind === 'sleeping' && state.isStart === true);
 }
 
 /** True if the pointer was canceled or has failed for good: only its successors remain to be selected. */
@@ -128,6 +149,7 @@ export function stopWaiting(session: Session, pointer: Pointer): void {
     case 'ready':
     case 'finishing':
     case 'sleeping':
+    case 'queued':
     case 'open':
     case 'compensating':
       return;

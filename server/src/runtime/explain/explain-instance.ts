@@ -33,6 +33,7 @@ const ORDER: Readonly<Record<WaitReason['kind'], number>> = {
   activity: 3,
   event: 4,
   workflow: 5,
+  queue: 5,
   scheduled: 6,
   timer: 7,
   running: 8,

@@ -26,6 +26,8 @@ function sayState(pointer: Pointer, facts: InstanceFacts): Said {
       return state.reason === 'retry'
         ? sayRetry(pointer, state, facts)
         : sayTimer(pointer, state, facts);
+    case 'queued':
+      return sayQueue(facts);
     case 'event':
       return sayEvent(pointer, state, facts);
     case 'activity':
@@ -61,6 +63,16 @@ function sayStart({ until }: State<'sleeping'>, facts: InstanceFacts): Said {
     since: facts.startTime,
     until,
     actions: facts.status === 'Runnable' ? ['suspend', 'terminate'] : ['terminate'],
+  };
+}
+
+function sayQueue({ instance, startTime, status }: InstanceFacts): Said {
+  const reference = instance?.reference ?? '';
+  return {
+    kind: 'queue',
+    text: `queued: waits for the runs with the reference '${reference}' that were open before it`,
+    since: startTime,
+    actions: status === 'Runnable' ? ['suspend', 'terminate'] : ['terminate'],
   };
 }
 

@@ -17,6 +17,8 @@ export type ReasonKind =
   /** It is being terminated with compensation. */
   | 'compensating'
   | 'timer'
+  /** It waits for the runs before it. */
+  | 'queue'
   | 'retry'
   | 'event'
   | 'activity'

@@ -23,6 +23,7 @@ import type {
   TriggerView,
 } from '../model/instance-types.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
+import { isQueued } from './new-instance.js';
 import { failureOf } from './instance-failure.js';
 import { readStored } from './long-states.js';
 
@@ -64,7 +65,7 @@ function viewParent({ pointerId, stepId, workflowId }: ParentLink): ParentView {
 export function viewNew(
   id: string,
   definition: WorkflowDefinition,
-  request: StartRequest,
+  request: StartRequest & { readonly queued?: boolean },
   startTime: number,
 ): InstanceView {
   return {
@@ -74,6 +75,7 @@ export function viewNew(
     reference: request.reference,
     tags: request.tags ?? {},
     priority: request.priority ?? DEFAULT_PRIORITY,
+    queued: request.queued ?? false,
     index: indexFieldsOf(request.data, definition.index),
     status: 'Runnable',
     outcome: null,
@@ -109,7 +111,8 @@ export function committedItem(instance: Instance, lastChangeTime: number): Insta
   const own = { id, definitionId, version, reference, tags, index, status, outcome, parent };
   const failure = failureOf(instance);
   const trigger = triggerOf(instance.trigger);
-  return { ...own, ...times, priority, failure, restartOf, restartedAs, trigger };
+  const queued = endTime === null && isQueued(instance);
+  return { ...own, ...times, priority, queued, failure, restartOf, restartedAs, trigger };
 }
 
 export function listItem(record: InstanceSummary): InstanceListItem {
@@ -133,7 +136,8 @@ export function listItem(record: InstanceSummary): InstanceListItem {
   };
   // Written by newRecord.
   const trigger = record.startedBy === null ? null : (JSON.parse(record.startedBy) as TriggerView);
-  return { ...own, ...times, priority, restartOf, restartedAs, trigger };
+  const queued = endTime === null && record.queued;
+  return { ...own, ...times, priority, queued, restartOf, restartedAs, trigger };
 }
 
 function triggerOf(start: TriggerStart | null): TriggerView | null {
@@ -248,6 +252,7 @@ function statusOf(pointer: Pointer): StepView['status'] {
     case 'compensating':
       return 'Running';
     case 'sleeping':
+    case 'queued':
     case 'event':
     case 'activity':
     case 'child':
@@ -260,6 +265,8 @@ function waitOf(pointer: Pointer): WaitView | null {
   switch (state.kind) {
     case 'sleeping':
       return { kind: waitsForRetry(state) ? 'retry' : 'time', until: state.until };
+    case 'queued':
+      return { kind: 'queue' };
     case 'event':
       return { kind: 'event', eventName: state.name, eventKey: state.key };
     case 'activity':

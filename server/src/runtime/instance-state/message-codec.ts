@@ -163,20 +163,21 @@ export function readMessage(body: string): StoredMessage | null {
   const value = parseObject(body);
   if (value === null) return null;
   const { kind } = value;
-  const shape = typeof kind === 'string' ? SHAPES[kind] : undefined;
-  if (shape === undefined) return null;
-  for (const [member, type] of Object.entries(shape)) {
+  if (typeof kind !== 'string' || !Object.hasOwn(SHAPES, kind)) return null;
+  for (const [member, type] of Object.entries(SHAPES[kind as StoredMessage['kind']])) {
     if (typeof value[member] !== type) return null;
   }
   // Every member that the engine reads was checked against the table.
   return value as unknown as StoredMessage;
 }
 
-const SHAPES: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> = {
+const SHAPES: Readonly<Record<StoredMessage['kind'], Readonly<Record<string, string>>>> = {
   event: { eventId: 'string', name: 'string', key: 'string', publishedAt: 'number' },
   'event-reference': { eventId: 'string' },
   activity: { activityId: 'string', succeeded: 'boolean' },
   'retry-now': {},
+  begin: {},
+  'place-free': {},
   'clean-up': {},
   modify: {
     id: 'string',

@@ -31,6 +31,8 @@ export interface NewInstance {
   readonly startTime: number;
   /** When the first step runs; null: immediately. */
   readonly startAt?: number | null;
+  /** It waits for its place, from `startAt` on. Default: false. */
+  readonly queues?: boolean;
   /** The data as given by the caller. */
   readonly input?: JsonObject;
   readonly conflict?: ConflictRule | undefined;
@@ -76,11 +78,25 @@ export function newRecord(
     schemaVersion: stateVersionOf(instance),
     requestHash: start.requestHash,
     priority: instance.priority,
+    queued: isQueued(instance),
+    countsFrom: isLater(start) ? start.startAt : null,
     restartOf: instance.restartOf,
     restartedAs: instance.restartedAs,
     startedBy: startedByText(instance.trigger),
     retentionMs: start.definition.retentionMs,
   };
+}
+
+/** Whether its first step waits for its time. */
+export function isLater(start: NewInstance): start is NewInstance & { readonly startAt: number } {
+  const { startAt = null, startTime } = start;
+  return startAt !== null && startAt > startTime;
+}
+
+/** Whether its first step waits for the instances before it. */
+export function isQueued({ pointers }: Pick<Instance, 'pointers'>): boolean {
+  for (const { state } of pointers.values()) if (state.kind === 'queued') return true;
+  return false;
 }
 
 /** The trigger as shown in lists. */

@@ -10,5 +10,13 @@ export type ActorOrigin =
 
 export type LoadedRecord = Pick<
   InstanceRecord,
-  'epoch' | 'inSeq' | 'revision' | 'status' | 'state' | 'crashes' | 'lastChangeAt' | 'version'
+  | 'epoch'
+  | 'inSeq'
+  | 'queued'
+  | 'revision'
+  | 'status'
+  | 'state'
+  | 'crashes'
+  | 'lastChangeAt'
+  | 'version'
 >;

@@ -18,6 +18,7 @@ export interface CommitParts extends Pick<
   | 'indexChange'
   | 'version'
   | 'retentionMs'
+  | 'queued'
 > {
   readonly now: number;
   readonly unsaved: UnsavedChanges;

@@ -28,6 +28,7 @@ import type { FirstPass, Insert } from './first-insertion.js';
 import { IndexTracker } from '../instance-state/index-tracker.js';
 import { commitOf } from './instance-commit.js';
 import { writeStored } from '../instance-state/long-states.js';
+import { isQueued } from '../instance-state/new-instance.js';
 import { noSideRecords, UnsavedChanges } from '../instance-state/unsaved-changes.js';
 import { wakeTimeOf } from '../instance-state/wake-time.js';
 
@@ -52,6 +53,7 @@ interface Stored {
   readonly epoch: number;
   revision: number;
   version: number;
+  queued: boolean;
   /** Differs from the status of the run only while an external change is not merged yet. */
   status: InstanceStatus;
 }
@@ -98,14 +100,15 @@ export class InstanceCommitter implements FirstPass {
     const { instanceLengthMax } = parts.environment.limits;
     if (origin.kind === 'new') {
       const { version } = session.instance;
-      this.#stored = { epoch: 1, revision: 0, version, status: 'Runnable' };
+      this.#stored = { epoch: 1, revision: 0, version, queued: false, status: 'Runnable' };
       this.#insert = origin.insert;
       this.#committedAt = session.instance.startTime;
       this.#stateLength = new StateLength(0, instanceLengthMax);
       this.#crashes = new CrashCount(0, session.instance);
     } else {
-      const { crashes, epoch, lastChangeAt, revision, state, status, version } = origin.record;
-      this.#stored = { epoch, revision, version, status };
+      const { crashes, epoch, lastChangeAt, queued, revision, state, status, version } =
+        origin.record;
+      this.#stored = { epoch, revision, version, queued, status };
       this.#insert = null;
       this.#committedAt = lastChangeAt;
       this.#stateLength = new StateLength(Buffer.byteLength(state), instanceLengthMax);
@@ -232,6 +235,7 @@ export class InstanceCommitter implements FirstPass {
     if (outcome === 'inserted-before') return this.#save();
     if (outcome === 'not-inserted') return 'not-stored';
     this.#stored.status = this.session.instance.status;
+    this.#stored.queued = isQueued(this.session.instance);
     return 'committed';
   }
 
@@ -249,6 +253,7 @@ export class InstanceCommitter implements FirstPass {
     const wakeAt = this.wakeAt();
     const crashes = this.#crashes.next(instance, wakeAt === 0);
     const { inSeq } = this.#parts.inbox;
+    const queued = isQueued(instance);
     try {
       const commit = commitOf(instance, {
         epoch,
@@ -259,6 +264,7 @@ export class InstanceCommitter implements FirstPass {
         crashes,
         state,
         ...(indexChange !== undefined && { indexChange }),
+        ...(queued !== this.#stored.queued && { queued }),
         ...(instance.version !== this.#stored.version && {
           version: instance.version,
           retentionMs: definition.retentionMs,
@@ -317,6 +323,7 @@ export class InstanceCommitter implements FirstPass {
     this.#stored.revision = record.revision;
     this.#stored.version = this.session.instance.version;
     this.#stored.status = this.session.instance.status;
+    this.#stored.queued = isQueued(this.session.instance);
     this.#stateLength.written(Buffer.byteLength(record.state));
     this.#parts.memory.wrote(record.state);
     this.#crashes.written(record.crashes);

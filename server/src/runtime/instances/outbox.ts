@@ -19,7 +19,10 @@ import {
 import { terminationWith } from './terminated-child.js';
 
 export interface OutboxOptions {
-  readonly store: Pick<Store, 'controlInstance' | 'getInstance' | 'listAudit' | 'postMessages'>;
+  readonly store: Pick<
+    Store,
+    'controlInstance' | 'findPredecessor' | 'getInstance' | 'listAudit' | 'postMessages'
+  >;
   readonly clock: Clock;
   readonly announcer: Pick<ChangeAnnouncer, 'send'>;
   readonly logger: Pick<Logger, 'error'>;
@@ -55,12 +58,42 @@ export class Outbox {
         return this.#join(instance, message);
       case 'child-ended':
         return this.#announceEnd(instance, message);
+      case 'take-place':
+        return this.#takePlace(instance, message);
       case 'notify':
         return this.#notify(instance, message);
       default:
         // Written by a later version of the server.
         return;
     }
+  }
+
+  /** Without an instance before it, this one begins. Otherwise, that one announces its end to it. */
+  async #takePlace(
+    { definitionId, id, reference }: Instance,
+    { at, attempt, pointerId }: Extract<OutboxMessage, { kind: 'take-place' }>,
+  ): Promise<void> {
+    const queue = { definitionId, reference: reference ?? '', at, id };
+    for (;;) {
+      const before = await this.#options.store.findPredecessor(queue);
+      if (before === null) {
+        await this.#tell(id, inboxMessage(`begin/${at}`, { kind: 'begin' }));
+        return;
+      }
+      const joiner = { workflowId: id, pointerId, attempt, queue: true } as const;
+      const join = inboxMessage(`queue/${id}`, { kind: 'join', ...joiner });
+      // It may have ended in between.
+      if (await this.#tell(before, join)) return;
+    }
+  }
+
+  /** For short messages, of which an instance gets few. Returns false if the instance has ended. */
+  async #tell(instanceId: string, message: InboxMessage): Promise<boolean> {
+    const { posted, store } = this.#options;
+    const [answer] = await store.postMessages([{ instanceId, message, toFullInbox: true }]);
+    if (answer === null || answer === undefined) return false;
+    posted(answer, message);
+    return true;
   }
 
   /** A failed notification doesn't suspend the run. */
@@ -82,11 +115,16 @@ export class Outbox {
     instance: Instance,
     message: Extract<OutboxMessage, { kind: 'child-ended' }>,
   ): Promise<void> {
-    const { attempt, joined, parentId, pointerId } = message;
+    const { attempt, joined, parentId, pointerId, queue } = message;
+    if (queue === true) return this.#announcePlace(instance, parentId);
     const end = joined === 'refused' ? refusal(instance, message) : endMessage(instance, message);
     // Several steps of one instance may have joined this one.
     const id = `child/${instance.id}${joined === undefined ? '' : `/${pointerId}/${attempt}`}`;
     return this.#sendEnd(parentId, id, end);
+  }
+
+  async #announcePlace({ id }: Instance, instanceId: string): Promise<void> {
+    await this.#tell(instanceId, inboxMessage(`place-free/${id}`, { kind: 'place-free' }));
   }
 
   async #sendEnd(instanceId: string, messageId: string, end: ChildMessage): Promise<void> {
@@ -118,7 +156,6 @@ export class Outbox {
     { id }: Instance,
     { attempt, left, pointerId, workflowId }: Extract<OutboxMessage, { kind: 'join' }>,
   ): Promise<void> {
-    const { posted, store } = this.#options;
     const execution = `${pointerId}/${attempt}`;
     const leaves = left === true;
     const body = { kind: 'join', workflowId: id, pointerId, attempt } as const;
@@ -126,12 +163,7 @@ export class Outbox {
       ? inboxMessage(`left/${id}/${execution}`, { ...body, left })
       : inboxMessage(`join/${id}/${execution}`, body);
     // The number of steps that an instance accepts is limited, and the message is short.
-    const request = { instanceId: workflowId, message, toFullInbox: true } as const;
-    const [answer] = await store.postMessages([request]);
-    if (answer !== null && answer !== undefined) {
-      posted(answer, message);
-      return;
-    }
+    if (await this.#tell(workflowId, message)) return;
     if (leaves) return;
     const end = await this.loadEnd({ workflowId, pointerId, attempt, status: 'Terminated' });
     await this.#sendEnd(id, `child/${workflowId}/${execution}`, end);

@@ -70,6 +70,8 @@ export interface InstanceView {
   readonly reference: string | null;
   readonly tags: Tags;
   readonly priority: Priority;
+  /** It waits for runs before it. */
+  readonly queued: boolean;
   readonly index: IndexFields;
   readonly status: InstanceStatus;
   /** Null while the instance is open. */
@@ -197,6 +199,8 @@ export type StepStatusFilter = StepStatus | 'Retrying';
 export type WaitView =
   | { readonly kind: 'time'; readonly until: number }
   | { readonly kind: 'retry'; readonly until: number }
+  /** The runs before it. */
+  | { readonly kind: 'queue' }
   | { readonly kind: 'event'; readonly eventName: string; readonly eventKey: string }
   | { readonly kind: 'activity'; readonly activityName: string }
   | { readonly kind: 'workflow'; readonly workflowId: string }

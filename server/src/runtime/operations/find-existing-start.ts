@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.js';
 import { newRecord, type NewInstance } from '../instance-state/new-instance.js';
 import { noSideRecords } from '../instance-state/unsaved-changes.js';
 
-export type Inserted = Exclude<InsertInstanceResult, { readonly outcome: 'more' }>;
+export type Inserted = Exclude<InsertInstanceResult, { readonly outcome: 'free' | 'more' }>;
 
 /** The result of an insert that finds an instance; null: it would insert one. */
 export async function findExistingStart(
@@ -24,7 +24,7 @@ export async function findExistingStart(
     openDescendantsMax: 0,
     ...(conflict !== undefined && { conflict }),
   });
-  if (result.outcome === 'more')
+  if (result.outcome === 'more' || result.outcome === 'free')
     throw new AppError('internal', 'A start that inserts nothing terminates nothing');
   return result.outcome === 'full' ? null : result;
 }

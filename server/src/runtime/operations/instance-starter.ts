@@ -14,7 +14,7 @@ import type { RunHistory } from '../fleet/run-history.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { ChildStart, ChildStarted } from '../instances/child-starts.js';
-import type { NewInstance } from '../instance-state/new-instance.js';
+import { isLater, type NewInstance } from '../instance-state/new-instance.js';
 import type { NodeEnvironment } from '../instances/node-environment.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { traceChild, traceStart } from '../tracing/start-trace.js';
@@ -247,11 +247,14 @@ export class InstanceStarter {
   async #insertChild(asked: RequestedStart, parent: ParentLink): Promise<Insertion> {
     const { store } = this.#options.environment;
     const check = async ({ conflict, definition, reference }: NewInstance): Promise<void> => {
-      if (conflict?.action !== 'terminate') return;
+      const { action } = conflict ?? {};
+      if (action !== 'terminate' && action !== 'queue') return;
       const named = { definitionId: definition.id, reference };
       const waiting = await findWaitingWith(store, parent, named);
       if (waiting === null) return;
-      throw this.#refusals.waitsForChild(waiting, 'cannot be replaced by its child');
+      const consequence =
+        action === 'queue' ? 'would wait forever' : 'cannot be replaced by its child';
+      throw this.#refusals.waitsForChild(waiting, consequence);
     };
     const inserted = await this.#insertion.insert(asked, { check });
     const { result } = inserted;
@@ -266,7 +269,9 @@ export class InstanceStarter {
 function viewStart(request: StartRequest, start: NewInstance): InstanceView {
   const { data, definition, id, priority = DEFAULT_PRIORITY, reference, startTime } = start;
   const { tags = {} } = start;
-  return viewNew(id, definition, { ...request, data, priority, reference, tags }, startTime);
+  const queued = start.queues === true && !isLater(start);
+  const shown = { ...request, data, priority, queued, reference, tags };
+  return viewNew(id, definition, shown, startTime);
 }
 
 function startAtOf({ delayMs, startAt }: StartRequest, startTime: number): number | null {

@@ -125,6 +125,8 @@ function ruleOf(
       return { action: 'refuse', scope };
     case 'existing':
       return { action: 'join', scope };
+    case 'queue':
+      return { action: 'queue', queued: false };
     case 'terminate': {
       // Only open instances can be terminated, whatever the scope.
       const { id, startTime: time } = start;

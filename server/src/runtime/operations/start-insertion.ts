@@ -1,9 +1,9 @@
 /** Inserts instances, after admission by their definition and by the conflict rule. */
-import type { InstanceSummary } from '../../store/records/instances.js';
+import { positionOf, type InstanceSummary } from '../../store/records/instances.js';
 import { AppError } from '../../base/errors.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
-import type { NewInstance } from '../instance-state/new-instance.js';
+import { isLater, type NewInstance } from '../instance-state/new-instance.js';
 import type { NodeEnvironment } from '../instances/node-environment.js';
 import { findExistingStart, type Inserted } from './find-existing-start.js';
 import type { StartRequest } from '../model/instance-types.js';
@@ -49,6 +49,7 @@ export class StartInsertion {
       return { start: { ...asked.start, tags: {} }, result: found };
     }
     await hooks.check?.(start);
+    if (start.conflict?.action === 'queue') return this.#insertIntoQueue(start);
     return { start, result: await this.#insert(start, hooks.replaced) };
   }
 
@@ -66,6 +67,29 @@ export class StartInsertion {
     return findExistingStart(environment.store, { ...start, ...keyed }, conflict);
   }
 
+  /**
+   * Inserts the start at once if no instance before it is open; otherwise, it waits for the last one, and starts after that.
+   * Repeats this while others start, or end, in between.
+   */
+  async #insertIntoQueue(start: NewInstance): Promise<Insertion> {
+    const { runner } = this.#options;
+    // At its time, it looks for those before it.
+    if (isLater(start)) {
+      const later = { ...start, queues: true, conflict: undefined };
+      return { start: later, result: await this.#insert(later, undefined) };
+    }
+    let next: NewInstance = start;
+    for (;;) {
+      const result = await runner.startInstance(next);
+      if (result.outcome === 'in-use') {
+        const startTime = Math.max(next.startTime, positionOf(result.record).at + 1);
+        const conflict = { action: 'queue', queued: true } as const;
+        next = { ...start, startTime, conflict, queues: true };
+      } else if (result.outcome === 'free') next = { ...start, startTime: next.startTime };
+      else if (result.outcome !== 'more') return { start: next, result };
+    }
+  }
+
   /** Repeats the insert until all instances with the reference are terminated, if the conflict rule says so. */
   async #insert(start: NewInstance, note: InsertionHooks['replaced']): Promise<Inserted> {
     const { metrics, replaced, runner } = this.#options;
@@ -77,7 +101,7 @@ export class StartInsertion {
         replaced(record);
       }
       for (const { id } of terminated) await note?.(id);
-      if (result.outcome !== 'more') return result;
+      if (result.outcome !== 'more' && result.outcome !== 'free') return result;
     }
   }
 }

@@ -28,6 +28,7 @@ import type {
   InsertInstanceResult,
   InstanceClaim,
   DueInstance,
+  QueuePosition,
 } from '../records/instances.js';
 import type { InboxMessage, OutgoingMessage } from '../records/messages.js';
 import type { MessageClaimer, PostedMessage } from '../records/posted-messages.js';
@@ -61,6 +62,8 @@ export interface InstanceStore {
    * that cannot run an instance must not own it.
    */
   claimInstance(claim: ClaimInstance): Promise<InstanceRecord | null>;
+  /** The last open instance before this place; null: there is none. */
+  findPredecessor(place: QueuePosition): Promise<string | null>;
   /** Sets `crashes` if the epoch is the given one; returns false otherwise. */
   setCrashes(id: string, epoch: number, crashes: number): Promise<boolean>;
   /** Instances with `wakeAt <= dueBefore` in any status, earliest first, after the position `after`. */

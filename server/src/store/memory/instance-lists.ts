@@ -59,6 +59,7 @@ function matches(instance: InstanceRecord, filter: InstanceFilter): boolean {
     (filter.endedTo === undefined ||
       (instance.endTime !== null && instance.endTime < filter.endedTo)) &&
     (filter.where ?? []).every((condition) => fulfills(instance, condition)) &&
+    (filter.queued === undefined || (instance.queued && isLive(instance.status))) &&
     (filter.failedFrom === undefined ||
       (instance.errorAt !== null && instance.errorAt >= filter.failedFrom)) &&
     (filter.unchangedSince === undefined ||
@@ -85,7 +86,7 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
   const { lastChangeAt, errorAt, failingSince, failure, outcome, parentId, rootId } = instance;
   const { underWay, tags, index } = instance;
-  const { priority, restartOf, restartedAs, retentionMs, startedBy } = instance;
+  const { countsFrom, priority, queued, restartOf, restartedAs, retentionMs, startedBy } = instance;
   return {
     id,
     definitionId,
@@ -113,6 +114,8 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
     rootId,
     underWay,
     priority,
+    queued,
+    countsFrom,
     restartOf,
     restartedAs,
     retentionMs,

@@ -2,6 +2,8 @@
 import type { InstancePosition } from '../records/instance-lists.js';
 import {
   isLive,
+  positionOf,
+  type QueuePosition,
   type DueInstance,
   type InstanceClaim,
   type HistoryRecord,
@@ -48,6 +50,7 @@ export function commitInstance(
     schemaVersion: commit.schemaVersion,
     inbox: commit.keepInbox === true ? current.inbox : [],
     underWay: commit.underWay,
+    queued: commit.queued ?? current.queued,
     crashes: commit.crashes ?? 0,
     revision: current.revision + 1,
   });
@@ -73,6 +76,34 @@ export function claimInstance(
   };
   data.instances.set(claim.id, claimed);
   return claimed;
+}
+
+export function findPredecessor(
+  data: MemoryData,
+  [{ definitionId, reference, ...place }]: OperationArguments<'findPredecessor'>,
+): OperationResult<'findPredecessor'> {
+  const before = queueOf(data, { definitionId, reference }).filter(
+    (other) => inQueueOrder(positionOf(other), place) < 0,
+  );
+  return before.at(-1)?.id ?? null;
+}
+
+/** The open instances, in order. */
+export function queueOf(
+  data: MemoryData,
+  { definitionId, reference }: Pick<QueuePosition, 'definitionId' | 'reference'>,
+): readonly InstanceRecord[] {
+  return [...data.instances.values()]
+    .filter((other) => other.definitionId === definitionId && other.reference === reference)
+    .filter(({ status }) => isLive(status))
+    .sort((left, right) => inQueueOrder(positionOf(left), positionOf(right)));
+}
+
+function inQueueOrder(
+  left: Pick<QueuePosition, 'at' | 'id'>,
+  right: Pick<QueuePosition, 'at' | 'id'>,
+): number {
+  return left.at - right.at || compareText(left.id, right.id);
 }
 
 export function setCrashes(

@@ -2,6 +2,7 @@
 import { isBeingRemoved } from '../records/housekeeping.js';
 import {
   isLive,
+  queueRefusal,
   TERMINATED_PER_INSERT,
   terminationOf,
   type ConflictScope,
@@ -11,6 +12,7 @@ import {
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { controlInstance } from './control.js';
 import { hasNoEvents } from './events.js';
+import { queueOf } from './instances.js';
 import { newestFirst, summaryOf } from './instance-lists.js';
 import type { MemoryData } from './memory-data.js';
 import { insertDeliveries } from './notifications.js';
@@ -55,6 +57,12 @@ function refusedNow(data: MemoryData, { conflict, record }: InsertInstance): Res
   const { definitionId, id, reference, requestHash, startTime } = record;
   if (data.disabled.has(definitionId)) return { outcome: 'disabled' };
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
+  if (conflict.action === 'queue') {
+    const last = queueOf(data, { definitionId, reference })
+      .filter(({ countsFrom }) => (countsFrom ?? 0) <= startTime)
+      .at(-1);
+    return queueRefusal(conflict, record, last === undefined ? null : summaryOf(last)) ?? null;
+  }
   const [newest] = namedInstances(data, { definitionId, reference }, conflict.scope);
   if (newest === undefined) return null;
   if (conflict.action === 'refuse') return { outcome: 'in-use', record: summaryOf(newest) };

@@ -180,6 +180,13 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
     startTime: -1,
     _id: -1,
   });
+  await ensurePartialIndex(collections.instances, 'countsFrom', {
+    reference: 1,
+    definitionId: 1,
+    countsFrom: -1,
+    _id: -1,
+  });
+  await ensurePartialIndex(collections.instances, 'queued', { queued: 1, startTime: -1, _id: -1 });
   await ensurePartialIndex(
     collections.instances,
     'reference',

@@ -75,6 +75,10 @@ export interface InstanceDocument {
   readonly restartedAs?: string;
   /** Absent if it is the default. */
   readonly priority?: Priority;
+  /** Absent if it doesn't wait for others. */
+  readonly queued?: true;
+  /** Absent if it counts from its start. */
+  readonly countsFrom?: number;
   readonly retentionMs?: number;
   /** Absent if no trigger started the instance. */
   readonly startedBy?: string;

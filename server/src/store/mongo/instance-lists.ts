@@ -229,11 +229,12 @@ function sortBy(field: ListOrder['field'], filter: InstanceFilter): Record<strin
 
 /** The conditions for which there are indexes. */
 function servedConditions(filter: InstanceFilter): InstanceCondition[] {
-  const { definitionId, failure, outcome, parentId, reference, status } = filter;
+  const { definitionId, failure, outcome, parentId, queued, reference, status } = filter;
   const conditions: InstanceCondition[] = [];
   if (status !== undefined) conditions.push({ status });
   if (definitionId !== undefined) conditions.push({ definitionId: encodeText(definitionId) });
   if (reference !== undefined) conditions.push({ reference: encodeText(reference) });
+  if (queued === true) conditions.push({ queued, openChangedAt: { $exists: true } });
   if (outcome !== undefined) conditions.push({ outcome });
   if (failure !== undefined) conditions.push({ failureKey: failure });
   // Null represents absent.

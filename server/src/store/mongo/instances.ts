@@ -58,6 +58,7 @@ export async function commitInstance(
     attemptId: attempt.attemptId,
     set: {
       ...moved.set,
+      ...(commit.queued === true && { queued: true as const }),
       status: commit.status,
       endTime: commit.endTime,
       ...change.set,
@@ -68,7 +69,12 @@ export async function commitInstance(
       ...(commit.keepInbox === true ? {} : { inbox: [], inboxBytes: 0 }),
       crashes: commit.crashes ?? 0,
     },
-    unset: { ...change.unset, ...values?.unset, ...moved.unset },
+    unset: {
+      ...change.unset,
+      ...values?.unset,
+      ...moved.unset,
+      ...(commit.queued === false && { queued: '' as const }),
+    },
     audit: commit.audit ?? [],
   });
   if (!isCommitted) {

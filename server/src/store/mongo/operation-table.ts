@@ -15,6 +15,7 @@ import * as messages from './messages.js';
 import type { MongoContext } from './mongo-context.js';
 import * as notifications from './notifications.js';
 import * as resources from './resources.js';
+import * as queues from './queues.js';
 import * as starts from './starts.js';
 import * as textSearch from './text-search.js';
 import * as triggers from './triggers.js';
@@ -37,6 +38,7 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   ...messages,
   ...notifications,
   ...resources,
+  findPredecessor: queues.findPredecessor,
   ...starts,
   ...textSearch,
   ...triggers,

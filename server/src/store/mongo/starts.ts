@@ -2,6 +2,7 @@
 import type { Filter, FindCursor } from 'mongodb';
 import { joinedStartOf, recordIn, type JoinedStart } from '../joined-starts.js';
 import {
+  queueRefusal,
   referenceKeyOf,
   TERMINATED_PER_INSERT,
   terminationOf,
@@ -11,17 +12,18 @@ import {
   type TerminationEntry,
 } from '../records/instances.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
-import { StoreUnavailableError } from '../store.js';
+import { FAR_FUTURE_MS, StoreUnavailableError } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { controlUpdate } from './control.js';
 import type { InstanceDocument } from './documents.js';
 import { takeBackInput, withInput, type InputContext, inputIdOf } from './inputs.js';
 import { instanceOf, summaryOf, joinedStartDocumentOf } from './instance-documents.js';
-import { WITHOUT_LONG_FIELDS } from './instance-lists.js';
+import { getSummaries, WITHOUT_LONG_FIELDS } from './instance-lists.js';
 import { getInstance, WITHOUT_KEPT } from './instances.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { unpackText } from './packed-text.js';
+import { lastInQueue } from './queues.js';
 import { claimAndInsert, readClaim } from './reference-claims.js';
 import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
 
@@ -176,6 +178,10 @@ async function refusedNow(
 ): Promise<Result | null> {
   const { definitionId, id, reference } = record;
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
+  if (conflict.action === 'queue') {
+    const last = await lastCounting(context, { ...record, reference });
+    return queueRefusal(conflict, record, last) ?? null;
+  }
   const find = conflict.scope === 'kept' ? keptOf : openOf;
   const [newest] = await find(context, { definitionId, reference })
     .project<InstanceDocument>(conflict.action === 'refuse' ? WITHOUT_LONG_FIELDS : WITHOUT_KEPT)
@@ -189,6 +195,20 @@ async function refusedNow(
   const kept = joinedStartOf(record, joined);
   const earlier = kept === null ? null : await insertJoinedStart(context, kept, record);
   return earlier ?? { outcome: 'joined', record: joined };
+}
+
+/** The last instance in the queue that counts for this start. */
+async function lastCounting(
+  context: MongoContext,
+  { definitionId, reference, startTime }: InstanceRecord & { readonly reference: string },
+): Promise<InstanceSummary | null> {
+  const queue = { definitionId, reference };
+  const id = await lastInQueue(context, queue, {
+    started: { at: FAR_FUTURE_MS, id: '' },
+    later: { at: startTime + 1, id: '' },
+  });
+  const [summary] = id === null ? [] : await getSummaries(context, [[id]]);
+  return summary ?? null;
 }
 
 /** Returns the result of another start with the same key, if it was faster. */

@@ -125,11 +125,13 @@ async function commitAll(
   const indexed = commits.filter(({ indexChange }) => indexChange !== undefined);
   const fields = fieldsPart(parameters, indexed);
   const versions = versionsPart(parameters, commits);
+  const queued = queuedPart(parameters, commits);
   const audited = auditPart(parameters, commits);
   const text = withParts(
     [
       fields?.part ?? null,
       versions?.part ?? null,
+      queued?.part ?? null,
       audited?.part ?? null,
       `changed AS (
   UPDATE @instances AS i SET
@@ -139,7 +141,7 @@ async function commitAll(
     schema_version = w.schema_version, state = w.state, revision = i.revision + 1,
     inbox_ids = CASE WHEN w.keep_inbox THEN i.inbox_ids ELSE '{}' END,
     inbox_bodies = CASE WHEN w.keep_inbox THEN i.inbox_bodies ELSE '{}' END,
-    inbox_bytes = CASE WHEN w.keep_inbox THEN i.inbox_bytes ELSE 0 END${assignmentsOf(fields, versions, audited)}
+    inbox_bytes = CASE WHEN w.keep_inbox THEN i.inbox_bytes ELSE 0 END${assignmentsOf(fields, versions, queued, audited)}
   FROM ${rows}
   WHERE i.id = w.id AND i.epoch = w.epoch AND i.in_seq = w.in_seq AND i.revision = w.revision
   RETURNING i.id, i.owner, i.wake_at, i.under_way, i.status, i.start_time
@@ -214,6 +216,25 @@ function versionsPart(
     version = COALESCE((SELECT v.version FROM moved AS v WHERE v.id = i.id), i.version),
     retention_ms = CASE WHEN EXISTS (SELECT FROM moved AS v WHERE v.id = i.id)
       THEN (SELECT v.retention_ms FROM moved AS v WHERE v.id = i.id) ELSE i.retention_ms END`,
+  };
+}
+
+const QUEUED: Columns<InstanceCommit> = {
+  id: ['text', ({ id }) => id],
+  queued: ['boolean', ({ queued = false }) => queued],
+};
+
+/** Few instances wait for others. */
+function queuedPart(
+  parameters: Parameters,
+  commits: readonly InstanceCommit[],
+): OptionalPart | null {
+  const changed = commits.filter(({ queued }) => queued !== undefined);
+  if (changed.length === 0) return null;
+  return {
+    part: `queues AS (SELECT * FROM ${parameters.rows('q', changed, QUEUED)})`,
+    assignment: `,
+    queued = COALESCE((SELECT q.queued FROM queues AS q WHERE q.id = i.id), i.queued)`,
   };
 }
 

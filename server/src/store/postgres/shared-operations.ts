@@ -18,17 +18,17 @@ export function sharedOperations(): SharedOperations {
   return Object.fromEntries(operations) as SharedOperations;
 }
 
-export async function runSteps<Result>(
-  database: Database,
-  steps: SqlSteps<Result>,
-): Promise<Result> {
+/** A database, or the statements of a transaction, in which there are no searches. */
+type Runner = Pick<Database, 'query' | 'execute'> & Partial<Pick<Database, 'queryByValues'>>;
+
+export async function runSteps<Result>(database: Runner, steps: SqlSteps<Result>): Promise<Result> {
   let step = steps.next();
   while (step.done !== true) step = steps.next(await run(database, step.value));
   return step.value;
 }
 
 async function run(
-  database: Database,
+  database: Runner,
   { kind, table = '', text, values }: SqlStatement,
 ): Promise<SqlResult> {
   const encoded = values.map(encodeValue);
@@ -36,6 +36,8 @@ async function run(
     case 'select':
       return { rows: await database.query(translate(text), encoded), changes: 0 };
     case 'search':
+      if (database.queryByValues === undefined)
+        throw new TypeError('A transaction has no searches');
       return { rows: await database.queryByValues(translate(text), encoded), changes: 0 };
     case 'change':
       return { rows: [], changes: await database.execute(translate(text), encoded) };

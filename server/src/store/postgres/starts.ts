@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { joinedStartOf, type JoinedStart } from '../joined-starts.js';
 import {
+  queueRefusal,
   referenceKeyOf,
   TERMINATED_PER_INSERT,
   terminationOf,
@@ -15,7 +16,7 @@ import {
   type TerminationEntry,
 } from '../records/instances.js';
 import type { Columns } from '../sql/columns.js';
-import { summaryOf } from '../sql/instances.js';
+import { lastCounting, summaryOf } from '../sql/instances.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Statements } from './database.js';
@@ -33,6 +34,7 @@ import { joinLockOf } from './key-locks.js';
 import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
+import { runSteps } from './shared-operations.js';
 import { settleAllPart } from './side-records.js';
 
 type Result = OperationResult<'insertInstance'>;
@@ -144,8 +146,13 @@ async function refusedNow(
 ): Promise<Result | null> {
   const { definitionId, reference } = record;
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
-  const { action, scope = 'open' } = conflict;
   const of = { definitionId, reference };
+  if (conflict.action === 'queue') {
+    const id = await runSteps(statements, lastCounting(of, record.startTime));
+    const last = id === null ? null : await summaryById(statements, id);
+    return queueRefusal(conflict, record, last) ?? null;
+  }
+  const { action, scope = 'open' } = conflict;
   if (action === 'refuse') {
     const other = await newestIn(scope, statements, of, SUMMARY_NAMES);
     return other === undefined ? null : { outcome: 'in-use', record: summaryOf(other) };
@@ -156,6 +163,12 @@ async function refusedNow(
   const kept = joinedStartOf(record, joined);
   if (kept !== null) await insertJoinedStart(statements, kept);
   return { outcome: 'joined', record: joined };
+}
+
+async function summaryById(statements: Statements, id: string): Promise<InstanceSummary | null> {
+  const text = `SELECT ${SUMMARY_NAMES} FROM @instances WHERE id = $1`;
+  const [row] = await statements.query(text, [encodeTextWithoutNul(id)]);
+  return row === undefined ? null : summaryOf(row);
 }
 
 async function insertJoinedStart(statements: Statements, start: JoinedStart): Promise<void> {

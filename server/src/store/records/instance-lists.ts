@@ -26,6 +26,8 @@ export interface InstanceFilter {
   readonly failedFrom?: number;
   /** Instances with this key in their failure. */
   readonly failure?: string;
+  /** Only open instances that wait for those before them. */
+  readonly queued?: true;
   /** Runnable or Suspended instances that last changed before this time. */
   readonly unchangedSince?: number;
   /**

@@ -52,6 +52,10 @@ export interface InstanceRecord {
   readonly startedBy: string | null;
   /** Its work goes before that of instances with a higher number. Changed by clients only, never by a commit. */
   readonly priority: Priority;
+  /** It waits for instances with the same reference that are before it. */
+  readonly queued: boolean;
+  /** From when on it counts for those that wait, if not from `startTime` on. Never changes. */
+  readonly countsFrom: number | null;
   /** How long the instance is kept after its end, if its definition says so; null: as long as the server says. */
   readonly retentionMs: number | null;
   /** The time of the newest commit or control action. */
@@ -124,6 +128,8 @@ export interface InstanceCommit {
   readonly failure: InstanceFailure | null;
   readonly wakeAt: number | null;
   readonly underWay: boolean;
+  /** Omitted if it has not changed. */
+  readonly queued?: boolean;
   /** Default: 0. */
   readonly crashes?: number;
   readonly state: string;
@@ -200,6 +206,11 @@ export type ConflictRule =
    * of this id has the same result; see joined-starts.ts for how long.
    */
   | { readonly action: 'join'; readonly scope?: ConflictScope }
+  /**
+   * `queued`: inserts only if another one is open and counts by now, and each of these is before this one; see `QueuePosition`.
+   * Otherwise: inserts only if none is open and counts.
+   */
+  | { readonly action: 'queue'; readonly queued: boolean }
   /** Terminates every open one at the time of `audit`, see `terminationOf`, then inserts. */
   | { readonly action: 'terminate'; readonly audit: TerminationEntry };
 
@@ -245,8 +256,13 @@ export type InsertInstanceResult =
   | { readonly outcome: 'full' }
   /** Starts of the definition are disabled (rule S9); nothing was inserted. */
   | { readonly outcome: 'disabled' }
-  /** With the conflict rule `refuse`: an instance in its scope has the reference; this is the newest. Nothing was inserted. */
+  /**
+   * With the conflict rule `refuse`: an instance in its scope has the reference; this is the newest. With the rule `queue`: the last
+   * one in the queue. Nothing was inserted.
+   */
   | { readonly outcome: 'in-use'; readonly record: InstanceSummary }
+  /** With the conflict rule `queue`: no open instance has the reference. Nothing was inserted. */
+  | { readonly outcome: 'free' }
   /** With the conflict rule `join`: the same. Nothing was inserted. */
   | { readonly outcome: 'joined'; readonly record: InstanceRecord }
   /** An earlier insert with this id, and with this request hash, joined an instance: as it was then. Nothing was inserted. */
@@ -257,6 +273,38 @@ export type InsertInstanceResult =
     }
   /** So many instances had the reference that not all were terminated; nothing was inserted. Repeat the insert. */
   | { readonly outcome: 'more'; readonly terminated: readonly InstanceSummary[] };
+
+/** The order of instances with the same definition and reference: by the time from which they count, then by id. */
+export interface QueuePosition {
+  readonly id: string;
+  readonly definitionId: string;
+  readonly reference: string;
+  readonly at: number;
+}
+
+/** The place of an instance in the queue of its reference. */
+export function positionOf({
+  countsFrom,
+  id,
+  startTime,
+}: Pick<InstanceRecord, 'countsFrom' | 'id' | 'startTime'>): Pick<QueuePosition, 'at' | 'id'> {
+  return { at: countsFrom ?? startTime, id };
+}
+
+/**
+ * What a start with the rule `queue` does, given the last instance in the queue that counts; null: none does. Undefined: it is
+ * inserted.
+ */
+export function queueRefusal(
+  { queued }: Extract<ConflictRule, { action: 'queue' }>,
+  record: InstanceRecord,
+  last: InstanceSummary | null,
+): Extract<InsertInstanceResult, { outcome: 'free' | 'in-use' }> | undefined {
+  if (last === null) return queued ? { outcome: 'free' } : undefined;
+  const [mine, other] = [positionOf(record), positionOf(last)];
+  const isBefore = other.at < mine.at || (other.at === mine.at && other.id < mine.id);
+  return queued && isBefore ? undefined : { outcome: 'in-use', record: last };
+}
 
 /** See `claimInstance`. */
 export interface ClaimInstance {

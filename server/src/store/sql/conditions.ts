@@ -41,7 +41,7 @@ export function comparison(
 
 /** The conditions on the columns of instances for which there are indexes. */
 export function servedConditions(filter: InstanceFilter): readonly Sql[] {
-  const { definitionId, failure, outcome, parentId, reference, status } = filter;
+  const { definitionId, failure, outcome, parentId, queued, reference, status } = filter;
   return [
     ...comparison('status = ?', status),
     ...failureCondition(failure),
@@ -53,12 +53,14 @@ export function servedConditions(filter: InstanceFilter): readonly Sql[] {
     ...(outcome === 'Succeeded' ? [sql(`status = 'Complete'`)] : []),
     ...(outcome !== undefined && outcome !== 'Succeeded' ? [IS_NO_SUCCESS] : []),
     ...(parentId === null ? [IS_ROOT] : []),
+    ...(queued === true ? [IS_QUEUED] : []),
     ...timeConditions(filter),
   ];
 }
 
 export const IS_NO_SUCCESS = sql(`outcome <> 'Succeeded'`);
 export const IS_ROOT = sql('parentId IS NULL');
+export const IS_QUEUED = sql(`queued = TRUE AND status IN ('Runnable', 'Suspended')`);
 
 /** The other conditions on columns, except those on tags and index fields. */
 export function otherConditions(filter: InstanceFilter): readonly Sql[] {

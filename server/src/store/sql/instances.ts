@@ -9,9 +9,11 @@ import type {
   InstanceRecord,
   InstanceStatus,
   InstanceSummary,
+  QueuePosition,
 } from '../records/instances.js';
+import { FAR_FUTURE_MS } from '../store.js';
 import { columnsOf, namesOf, readRecord, type Columns, type RecordColumns } from './columns.js';
-import { change, select, type SqlOperations } from './statements.js';
+import { change, select, selectOne, type SqlOperations, type SqlSteps } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
 /** The columns of an instance in a list. */
@@ -46,6 +48,8 @@ export const SUMMARY_COLUMNS: Columns<InstanceSummary> = {
   restartOf: ['text', ({ restartOf }) => restartOf],
   restartedAs: ['text', ({ restartedAs }) => restartedAs],
   priority: ['number', ({ priority }) => priority],
+  queued: ['boolean', ({ queued }) => queued],
+  countsFrom: ['number', ({ countsFrom }) => countsFrom],
   retentionMs: ['number', ({ retentionMs }) => retentionMs],
   startedBy: ['text', ({ startedBy }) => startedBy],
 };
@@ -85,6 +89,10 @@ export const INSTANCE_OPERATIONS = {
     return (yield* change(text, crashes, id, epoch)) > 0;
   },
 
+  *findPredecessor([{ at, definitionId, id, reference }]) {
+    return yield* lastInQueue({ definitionId, reference }, { at, id }, { at, id });
+  },
+
   *readHistory([instanceId, from, limit]) {
     const text = `SELECT sequence, body FROM @history WHERE instanceId = ? AND sequence >= ?::bigint
                    ORDER BY sequence LIMIT ?`;
@@ -96,6 +104,48 @@ export const INSTANCE_OPERATIONS = {
     }));
   },
 } satisfies SqlOperations;
+
+interface Position {
+  readonly at: number;
+  readonly id: string;
+}
+
+const IN_QUEUE = `reference = ? {AND reference IS NOT NULL} AND definitionId = ? AND status IN ('Runnable', 'Suspended')`;
+
+/**
+ * The id of the last open instance of a queue before these positions: one for those that count from their start, one for the
+ * others.
+ */
+function* lastInQueue(
+  { definitionId, reference }: Pick<QueuePosition, 'definitionId' | 'reference'>,
+  before: Position,
+  laterBefore: Position,
+): SqlSteps<string | null> {
+  const text = `SELECT id FROM (
+    SELECT * FROM (
+      SELECT id, startTime AS place FROM @instances INDEXED BY instances_open_reference
+       WHERE ${IN_QUEUE} AND countsFrom IS NULL AND (startTime, id) < (?::bigint, ?::text)
+       ORDER BY startTime DESC, id DESC LIMIT 1
+    ) AS started
+    UNION ALL SELECT * FROM (
+      SELECT id, countsFrom AS place FROM @instances INDEXED BY instances_later
+       WHERE ${IN_QUEUE} AND countsFrom IS NOT NULL AND (countsFrom, id) < (?::bigint, ?::text)
+       ORDER BY countsFrom DESC, id DESC LIMIT 1
+    ) AS later
+  ) AS waiting ORDER BY place DESC, id DESC LIMIT 1`;
+  const started = [reference, definitionId, before.at, before.id] as const;
+  const later = [reference, definitionId, laterBefore.at, laterBefore.id] as const;
+  return (yield* selectOne(text, ...started, ...later))?.text('id') ?? null;
+}
+
+/** The id of the last instance that counts for a start at this time. */
+export function lastCounting(
+  queue: Pick<QueuePosition, 'definitionId' | 'reference'>,
+  startTime: number,
+): SqlSteps<string | null> {
+  const any = { at: FAR_FUTURE_MS, id: '' };
+  return lastInQueue(queue, any, { at: startTime + 1, id: '' });
+}
 
 export function claimOf(row: StoredRow): InstanceClaim {
   return readRecord(row, CLAIM);
@@ -132,6 +182,8 @@ export function summaryOf(row: StoredRow): InstanceSummary {
     restartOf: row.textOrNull('restartOf'),
     restartedAs: row.textOrNull('restartedAs'),
     priority: priorityOf(row),
+    queued: row.boolean('queued'),
+    countsFrom: row.numberOrNull('countsFrom'),
     retentionMs: row.numberOrNull('retentionMs'),
     startedBy: row.textOrNull('startedBy'),
   };

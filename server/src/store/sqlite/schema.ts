@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 12;
+export const SCHEMA_VERSION = 13;
 
 /** `failingErrorAt`: see failing-since.ts. */
 const INSTANCES = `
@@ -18,7 +18,8 @@ CREATE TABLE instances (
   errorAt INTEGER, failingSince INTEGER, failingErrorAt INTEGER, failureKey TEXT, failure TEXT, wakeAt INTEGER, owner TEXT,
   epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
-  restartOf TEXT, restartedAs TEXT, priority INTEGER NOT NULL DEFAULT 3, retentionMs INTEGER, startedBy TEXT,
+  restartOf TEXT, restartedAs TEXT, priority INTEGER NOT NULL DEFAULT 3,
+  queued INTEGER NOT NULL DEFAULT 0, countsFrom INTEGER, retentionMs INTEGER, startedBy TEXT,
   inboxBytes INTEGER NOT NULL DEFAULT 0, input TEXT, state TEXT NOT NULL
 );
 CREATE INDEX instances_started ON instances (startTime, id);
@@ -38,6 +39,10 @@ CREATE INDEX instances_open_reference ON instances (reference, definitionId, sta
 -- By this a start finds the runs with its reference that are kept, open or not.
 CREATE INDEX instances_definition_reference ON instances (reference, definitionId, startTime, id)
   WHERE reference IS NOT NULL;
+-- Those that count only later for instances that wait, and those that wait.
+CREATE INDEX instances_later ON instances (reference, definitionId, countsFrom, id)
+  WHERE reference IS NOT NULL AND countsFrom IS NOT NULL AND status IN ('Runnable', 'Suspended');
+CREATE INDEX instances_queued ON instances (startTime, id) WHERE queued = 1 AND status IN ('Runnable', 'Suspended');
 CREATE INDEX instances_due ON instances (wakeAt, id) WHERE wakeAt IS NOT NULL;
 CREATE INDEX instances_owned ON instances (owner, lastChangeAt, id) WHERE status = 'Runnable';
 CREATE INDEX instances_under_way ON instances (owner, id) WHERE underWay = 1;
@@ -291,7 +296,7 @@ INSERT INTO activities (${ACTIVITY_COLUMNS_11}) SELECT ${ACTIVITY_COLUMNS_11} FR
 DROP TABLE activities_old;
 `;
 
-/** Schema 3 to 11. New columns have their default. */
+/** Schema 3 to 12. New columns have their default. */
 function fromNewer(connection: DatabaseSync): string {
   const namesIn = (query: string): readonly string[] =>
     connection
@@ -329,7 +334,7 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version === 0) connection.exec(TABLES);
   if (version === 1) connection.exec(FROM_1);
   if (version === 2) connection.exec(FROM_2);
-  if (version >= 3 && version < 12) connection.exec(fromNewer(connection));
+  if (version >= 3 && version < 13) connection.exec(fromNewer(connection));
   if (version > 0 && version < 5) connection.exec(TERMS + STARTS);
   if (version === 5) connection.exec(FROM_5);
   if (version > 0 && version < 6) connection.exec(BULK_JOBS);

@@ -19,6 +19,7 @@ function viewOf(
     reference: null,
     tags: {},
     priority: 3,
+    queued: false,
     index: {},
     status: 'Complete',
     outcome: 'Succeeded',

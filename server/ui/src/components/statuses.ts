@@ -51,6 +51,7 @@ const KIND_STATES: Readonly<Record<ReasonKind, RunState>> = {
   activity: 'waiting',
   workflow: 'waiting',
   timer: 'waiting',
+  queue: 'waiting',
   ended: 'completed',
 };
 

@@ -154,6 +154,8 @@ function waitInWords(wait: StepExecution['waitsFor']): string | null {
       return `timer at ${exactTime(wait.until ?? '?')}`;
     case 'retry':
       return `retry at ${exactTime(wait.until ?? '?')}`;
+    case 'queue':
+      return 'the runs before it';
     case 'steps':
       return `${wait.open ?? 0} inner ${wait.open === 1 ? 'step' : 'steps'}`;
     case undefined:

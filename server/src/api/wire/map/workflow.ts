@@ -92,7 +92,8 @@ function invalid(parameter: string, message: string): AppError {
 /** @throws AppError `invalid_request` */
 export function toFilter(query: WorkflowFilter): InstanceFilter {
   const { status, definitionId, version, reference, startedFrom, startedTo } = query;
-  const { endedFrom, endedTo, failedFrom, failure, outcome, parent, unchangedSince, where } = query;
+  const { endedFrom, endedTo, failedFrom, failure, outcome, parent, queued } = query;
+  const { unchangedSince, where } = query;
   if (failedFrom !== undefined && unchangedSince !== undefined) {
     throw new AppError(
       'invalid_request',
@@ -106,6 +107,7 @@ export function toFilter(query: WorkflowFilter): InstanceFilter {
     ...(version !== undefined && { version }),
     ...(reference !== undefined && { reference }),
     ...(outcome !== undefined && { outcome }),
+    ...(queued === true && { queued }),
     ...(parent !== undefined && { parentId: toParentId(parent) }),
     ...(startedFrom !== undefined && { startedFrom: fromWireTime(startedFrom, 'startedFrom') }),
     ...(startedTo !== undefined && { startedTo: fromWireTime(startedTo, 'startedTo') }),
@@ -132,7 +134,7 @@ function toParentId(parent: string): string | null {
 }
 
 export function toWorkflowSummary(instance: host.InstanceListItem): wire.WorkflowSummary {
-  const { failure, index, priority, restartedAs, restartOf, tags } = instance;
+  const { failure, index, priority, queued, restartedAs, restartOf, tags } = instance;
   const trigger = toTrigger(instance.trigger);
   // A `bigint` is written as a number.
   const fields = index as wire.IndexFields;
@@ -140,6 +142,7 @@ export function toWorkflowSummary(instance: host.InstanceListItem): wire.Workflo
     ...toWorkflowChange(instance),
     tags,
     priority,
+    queued,
     index: fields,
     failure,
     restartOf,
@@ -156,7 +159,7 @@ function toTrigger(trigger: host.TriggerView | null): wire.StartedBy | null {
 export function toWorkflowChange(
   instance: Omit<
     host.InstanceListItem,
-    'failure' | 'index' | 'tags' | 'priority' | 'restartOf' | 'restartedAs' | 'trigger'
+    'failure' | 'index' | 'tags' | 'priority' | 'queued' | 'restartOf' | 'restartedAs' | 'trigger'
   >,
 ): wire.ChangedWorkflow {
   return {
@@ -203,10 +206,10 @@ export function toControlledWorkflow(
   mayRead: boolean,
 ): wire.ControlledWorkflow {
   if (mayRead) return toWorkflow(instance);
-  const { parent, priority, restartedAs, restartOf, tags } = instance;
+  const { parent, priority, queued, restartedAs, restartOf, tags } = instance;
   const trigger = toTrigger(instance.trigger);
   const change = toWorkflowChange(instance);
-  return { ...change, tags, priority, parent, restartOf, restartedAs, trigger };
+  return { ...change, tags, priority, queued, parent, restartOf, restartedAs, trigger };
 }
 
 export function toStepExecution(step: host.StepView): StepExecution {

@@ -15,6 +15,7 @@ export type WaitReasonKind =
   | 'set-aside'
   | 'compensating'
   | 'timer'
+  | 'queue'
   | 'retry'
   | 'event'
   | 'activity'

@@ -16,7 +16,7 @@ export type StepExecutionStatus =
  * @example { "kind": "event", "eventName": "Approved", "eventKey": "order-7" }
  */
 export interface StepWait {
-  kind: 'time' | 'retry' | 'event' | 'activity' | 'workflow' | 'steps';
+  kind: 'time' | 'retry' | 'queue' | 'event' | 'activity' | 'workflow' | 'steps';
   /**
    * For `time` and `retry`: when the step continues. ISO 8601, UTC.
    */

@@ -40,6 +40,10 @@ export interface WorkflowFilter {
    * The id of a run, to list only its children; or `none`, to list only runs without a parent.
    */
   parent?: string;
+  /**
+   * `true`: only runs that wait for the runs before them.
+   */
+  queued?: boolean;
   definitionId?: string;
   /**
    * The version of the definition.

@@ -10,7 +10,7 @@ export type WorkflowStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated
 /**
  * What happens if an open run of the same definition has the same reference.
  */
-export type OnConflict = 'allow' | 'fail' | 'existing' | 'terminate';
+export type OnConflict = 'allow' | 'fail' | 'existing' | 'terminate' | 'queue';
 
 export type ConflictScope = 'open' | 'kept';
 
@@ -183,6 +183,7 @@ export interface StartedBy {
  *   "reference": null,
  *   "tags": { "team": "billing" },
  *   "priority": 3,
+ *   "queued": false,
  *   "index": { "customer": "C-17" },
  *   "status": "Complete",
  *   "outcome": "Succeeded",
@@ -201,6 +202,10 @@ export interface StartedBy {
 export interface WorkflowSummary extends ChangedWorkflow {
   tags: Tags;
   priority: Priority;
+  /**
+   * Whether its first step waits for the runs before it.
+   */
+  queued: boolean;
   /**
    * The run that this run is a restart of; null if it isn't one.
    */
@@ -248,6 +253,7 @@ export interface WorkflowParent extends WorkflowReference {
  *   "reference": null,
  *   "tags": { "team": "billing" },
  *   "priority": 3,
+ *   "queued": false,
  *   "index": { "customer": "C-17" },
  *   "status": "Runnable",
  *   "outcome": null,
@@ -293,6 +299,7 @@ export interface Workflow extends WorkflowSummary {
  *   "reference": null,
  *   "tags": { "team": "billing" },
  *   "priority": 3,
+ *   "queued": false,
  *   "status": "Suspended",
  *   "outcome": null,
  *   "startTime": "2026-05-04T10:20:30.123Z",
@@ -309,6 +316,10 @@ export interface Workflow extends WorkflowSummary {
 export interface ControlledWorkflow extends ChangedWorkflow {
   tags: Tags;
   priority: Priority;
+  /**
+   * Whether its first step waits for the runs before it.
+   */
+  queued: boolean;
   /**
    * The run that this run is a restart of; null if it isn't one.
    */

@@ -8,6 +8,7 @@ import { RESOURCES } from './0006-resources.js';
 import { DEFINITION_REFERENCE } from './0007-definition-reference.js';
 import { FAILING_SINCE } from './0008-failing-since.js';
 import { PRIORITY } from './0009-priority.js';
+import { QUEUED } from './0010-queued.js';
 import type { Migration } from './migration.js';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   DEFINITION_REFERENCE,
   FAILING_SINCE,
   PRIORITY,
+  QUEUED,
 ];

@@ -9,6 +9,7 @@ import {
   comparison,
   failureCondition,
   IS_NO_SUCCESS,
+  IS_QUEUED,
   IS_ROOT,
   joined,
   otherConditions,
@@ -80,9 +81,10 @@ function indexOf(filter: InstanceFilter): string {
 }
 
 /** The most selective index in the order of starts. */
-function startIndexOf({ failure, reference, parentId, ...filter }: InstanceFilter): string {
+function startIndexOf({ failure, reference, parentId, queued, ...filter }: InstanceFilter): string {
   const { definitionId, outcome } = filter;
   const status = outcome === 'Succeeded' ? 'Complete' : filter.status;
+  if (queued === true) return 'instances_queued';
   if (reference !== undefined) return 'instances_reference';
   if (typeof parentId === 'string') return 'instances_parent';
   if (failure !== undefined) return 'instances_failure';
@@ -102,6 +104,8 @@ function indexedConditions(filter: InstanceFilter, index: string): readonly Sql[
   const definition = comparison('definitionId = ?', definitionId);
   const status = comparison('status = ?', outcome === 'Succeeded' ? 'Complete' : filter.status);
   switch (index) {
+    case 'instances_queued':
+      return [IS_QUEUED, ...started];
     case 'instances_reference':
       return [...comparison('reference = ?', reference), ...started];
     case 'instances_parent':

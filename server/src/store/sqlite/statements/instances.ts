@@ -61,6 +61,7 @@ export function commitInstance(
   if (changed === 0) return 'lost';
   if (commit.indexChange !== undefined) writeIndex(database, commit.id, commit.indexChange);
   if (commit.version !== undefined) writeVersion(database, commit, commit.version);
+  if (commit.queued !== undefined) writeQueued(database, commit.id, commit.queued);
   for (const entry of commit.audit ?? []) noteAction(database, commit.id, entry);
   if (commit.keepInbox !== true) clearInbox(database, commit.id);
   insertSideRecords(database, commit.side);
@@ -91,6 +92,11 @@ function writeVersion(
 ): void {
   const update = 'UPDATE instances SET version = ?, retentionMs = ? WHERE id = ?';
   database.run(update, version, retentionMs, encodeText(id));
+}
+
+/** A statement of its own: few instances wait for others. */
+function writeQueued(database: Database, id: string, queued: boolean): void {
+  database.run('UPDATE instances SET queued = ? WHERE id = ?', queued ? 1 : 0, encodeText(id));
 }
 
 export function claimInstance(

@@ -1,6 +1,7 @@
 /** Inserts new instances: when a start is rejected, and what is stored with it. Each insert runs in a write transaction. */
 import { joinedStartOf, recordIn } from '../../joined-starts.js';
 import {
+  queueRefusal,
   TERMINATED_PER_INSERT,
   terminationOf,
   type InsertInstance,
@@ -8,7 +9,7 @@ import {
   type InstanceSummary,
 } from '../../records/instances.js';
 import { JOINED_START_COLUMNS } from '../../sql/archive-tables.js';
-import { SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
+import { lastCounting, SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
 import { insert } from '../../sql/statements.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
@@ -74,6 +75,11 @@ function refusedNow(database: Database, { conflict, record }: InsertInstance): R
   const { definitionId, reference } = record;
   if (isDisabled(database, definitionId)) return { outcome: 'disabled' };
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
+  if (conflict.action === 'queue') {
+    const last = runSteps(database, lastCounting({ definitionId, reference }, record.startTime));
+    const summary = last === null ? null : readSummary(database, last);
+    return queueRefusal(conflict, record, summary) ?? null;
+  }
   const named = { definitionId, reference, limit: 1 };
   const [newest] = conflict.scope === 'kept' ? keptOf(database, named) : openOf(database, named);
   if (newest === undefined) return null;

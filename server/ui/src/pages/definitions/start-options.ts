@@ -8,6 +8,7 @@ export const CONFLICT_WORDS = {
   fail: 'reject the start',
   existing: 'use the existing run',
   terminate: 'terminate it if it is open',
+  queue: 'wait until it has ended',
 } as const;
 
 export const SCOPE_WORDS = {

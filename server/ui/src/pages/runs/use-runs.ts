@@ -115,7 +115,14 @@ function addedRuns(
   // The change stream has neither tags nor index fields nor the priority.
   return [...changes.values()]
     .filter((run) => !shown.has(run.workflowId) && run.startTime >= newest && matches(run, query))
-    .map((run): WorkflowSummary => ({ ...run, tags: {}, index: {}, priority: 3, failure: null }))
+    .map((run): WorkflowSummary => ({
+      ...run,
+      tags: {},
+      index: {},
+      priority: 3,
+      queued: false,
+      failure: null,
+    }))
     .sort((a, b) => (a.startTime < b.startTime ? 1 : -1));
 }
 
@@ -144,9 +151,9 @@ function withNewer(
 /** The changed run, with the tags, index fields, priority and failure that are known. */
 function withChange(run: WorkflowSummary, change: ChangedWorkflow | undefined): WorkflowSummary {
   if (change === undefined) return run;
-  const { index, priority, tags } = run;
+  const { index, priority, queued, tags } = run;
   const failure = change.failureTime === run.failureTime ? run.failure : null;
-  return { ...change, failure, index, priority, tags };
+  return { ...change, failure, index, priority, queued, tags };
 }
 
 /** True if a shown run has failed for a reason that the change doesn't contain. */
