@@ -15,6 +15,8 @@ export type ErrorCode =
   | 'trigger_not_found'
   | 'definition_disabled'
   | 'reference_in_use'
+  | 'concurrency_reached'
+  | 'queue_full'
   | 'expression_failed'
   | 'input_not_found'
   | 'workflow_not_found'
@@ -53,10 +55,12 @@ export type ErrorCode =
   | 'stopping'
   | 'internal';
 
+export type ErrorFields = Readonly<Record<string, string | number | readonly string[]>>;
+
 export interface AppErrorOptions {
   readonly cause?: unknown;
   /** Ids and values that help the caller; they become members of the problem document. */
-  readonly fields?: Readonly<Record<string, string | number>>;
+  readonly fields?: ErrorFields;
   readonly problems?: readonly DocumentProblem[];
   /** The invalid parameter of the path, query or headers. */
   readonly parameter?: string;
@@ -66,7 +70,7 @@ export interface AppErrorOptions {
 export class AppError extends Error {
   override readonly name = 'AppError' as const;
   readonly code: ErrorCode;
-  readonly fields: Readonly<Record<string, string | number>>;
+  readonly fields: ErrorFields;
   /** For a rejected document: everything that is wrong with it. */
   readonly problems: readonly DocumentProblem[];
   readonly parameter: string | null;

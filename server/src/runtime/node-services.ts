@@ -296,8 +296,17 @@ export class NodeServices {
       stored: (id, version) => {
         this.changes.definitionStored(id, version);
         if (version > 1) this.indexRefresh.noted(id);
+        if (version > 1) this.#grantPlaces(id);
         this.#options.backplane.publish({ kind: 'definition', id });
       },
+    });
+  }
+
+  /** The new version may allow more instances at a time. A place that isn't granted here is when the next one ends. */
+  #grantPlaces(definitionId: string): void {
+    const { logger } = this.#options;
+    this.environment.grantAllPlaces(definitionId).catch((error: unknown) => {
+      logger.error({ err: error, definitionId }, 'could not let waiting runs begin');
     });
   }
 
@@ -383,6 +392,7 @@ export class NodeServices {
       bodies: this.bodies,
       indexPaths: (definition) => this.catalog.indexPaths(definition),
       findDefinition: (id, version) => this.catalog.find(id, version),
+      placesOf: (id) => this.catalog.placesOf(id),
       startChild: (inputs, start) => this.starts.startChild(inputs, start),
       posted: (...message) => this.runner.posted(...message),
       controlled: (record) => this.runner.controlled(record),

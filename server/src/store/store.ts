@@ -31,6 +31,8 @@
  *  S13 A step that adds a message for a claimer also claims the instance (owner, `epoch` + 1) if it rested, and belonged to one
  *     of the claimer's `from`. There is no moment between message and claim: of any number of concurrent callers, only the one
  *     whose message came first claims. MongoDB claims in this way only if a call has one message.
+ *  S14 Inserts with a rule for places and grants of places that have the same definition and key take effect one after another,
+ *     on all nodes: each one sees the places of those before it. So no more than the limit of each are held.
  *
  * Times are milliseconds since 1970, from the caller's clock. Callers create the ids. `contract/` has the operations,
  * `records/` the stored records, with one file for each noun.

@@ -26,6 +26,7 @@ import { describeMessageClaims } from './conformance/message-claims.js';
 import { describeNotifications } from './conformance/notifications.js';
 import { describeOddValues } from './conformance/odd-values.js';
 import { describePriorities } from './conformance/priorities.js';
+import { describePlaces } from './conformance/places.js';
 import { describeQueues } from './conformance/queues.js';
 import { describeRefusedValues } from './conformance/refused-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
@@ -82,6 +83,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeDefinitions(underTest);
     describeInstances(underTest);
     describePriorities(underTest);
+    describePlaces(underTest);
     describeQueues(underTest);
     describeInboxBounds(underTest);
     describeInstanceMessages(underTest);

@@ -63,18 +63,19 @@ describe.skipIf(mongo === null)('references of starts on MongoDB', () => {
     const sweep = { before: 100, limit: 1 };
     const key = 'slow';
     // Nobody has claimed it, and there is no instance.
-    const token = await readClaim(collections, key);
-    expect(token).toBeNull();
-    expect(await claimAndInsert(collections, { key, token, at: 1 }, documentOf('fast'))).toBe(true);
+    const claim = await readClaim(collections, key);
+    expect(claim).toEqual({ key, token: null });
+    const fast = { at: 1, instance: documentOf('fast') };
+    expect(await claimAndInsert(collections, [claim], fast)).toBe(true);
     const position = { after: null };
     for (let n = 0; n < 3; n += 1) await removeOldClaims(collections, position, sweep);
-    const slow = { key, token, at: 2 };
-    expect(await claimAndInsert(collections, slow, documentOf('slow'))).toBe(false);
+    const slow = { at: 2, instance: documentOf('slow') };
+    expect(await claimAndInsert(collections, [claim], slow)).toBe(false);
     // When the instance is gone, so is the claim.
     await collections.instances.deleteOne({ _id: 'fast' });
     for (let n = 0; n < 3; n += 1) await removeOldClaims(collections, position, sweep);
     expect(await collections.referenceClaims.findOne({ _id: key })).toBeNull();
-    expect(await claimAndInsert(collections, slow, documentOf('slow'))).toBe(true);
+    expect(await claimAndInsert(collections, [claim], slow)).toBe(true);
   });
 
   it('sweeps old claims past claims that remain', async () => {

@@ -26,6 +26,8 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
     priority: 3,
     queued: false,
     countsFrom: null,
+    concurrencyKey: null,
+    place: null,
     index: {},
     status: 'Runnable',
     startTime: 1000,

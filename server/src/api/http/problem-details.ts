@@ -1,5 +1,5 @@
 /** Converts errors to problem documents (RFC 9457). The only place that knows the HTTP status of each code. */
-import type { ErrorCode } from '../../base/errors.js';
+import type { ErrorCode, ErrorFields } from '../../base/errors.js';
 import type { Problem, ProblemItem } from '../wire/models/problem.js';
 
 interface ProblemKind {
@@ -40,6 +40,8 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   definition_disabled: { status: 409, title: 'Definition disabled' },
   expression_failed: { status: 400, title: 'Expression failed' },
   key_name_in_use: { status: 409, title: 'Name of an API key in use' },
+  concurrency_reached: { status: 409, title: 'Concurrency reached' },
+  queue_full: { status: 429, title: 'Queue full' },
   reference_in_use: { status: 409, title: 'Reference in use' },
   reserved_step_name: { status: 409, title: 'Reserved step name' },
   idempotency_conflict: { status: 409, title: 'Idempotency key already used' },
@@ -65,7 +67,7 @@ export interface ProblemContent {
   readonly code: ErrorCode;
   readonly detail: string;
   /** Additional members; the standard ones take precedence. */
-  readonly fields: Readonly<Record<string, string | number>>;
+  readonly fields: ErrorFields;
   readonly errors: readonly ProblemItem[];
 }
 

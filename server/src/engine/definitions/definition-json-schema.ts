@@ -5,7 +5,14 @@
  * parser accepts. The reverse does not hold: a schema cannot check unique ids, references to steps, or expressions.
  */
 import { ERROR_BEHAVIORS } from '../model/definition.js';
-import { CONFLICT_SCOPE_NAMES, ON_CONFLICT, PRIORITIES } from '../model/start-options.js';
+import {
+  CONCURRENCY_MAX,
+  CONFLICT_SCOPE_NAMES,
+  MAX_QUEUED_MAX,
+  ON_CONFLICT,
+  ON_FULL,
+  PRIORITIES,
+} from '../model/start-options.js';
 import { OVERLAPS } from '../model/trigger.js';
 import { TAG_NAME_LENGTH_MAX, TAG_VALUE_LENGTH_MAX, TAGS_MAX } from '../values/tags.js';
 import type { JsonObject } from '../values/json.js';
@@ -13,10 +20,12 @@ import { caseless, hasMember, objectOf } from './caseless-schema.js';
 import { TRIGGERS_MAX } from './parse-triggers.js';
 import { INDEX_FIELDS_MAX } from './parse-search-members.js';
 import {
+  CONCURRENCY_MEMBER_SUMMARIES,
   DEFINITION_MEMBER_SUMMARIES,
   EVENT_MEMBER_SUMMARIES,
   STEP_MEMBER_SUMMARIES,
   TRIGGER_MEMBER_SUMMARIES,
+  type ConcurrencyMember,
   type DefinitionMember,
   type StepMember,
   type TriggerMember,
@@ -35,6 +44,13 @@ const DURATION: JsonObject = { type: ['number', 'string', 'null'] };
 const STEP: JsonObject = { $ref: '#/$defs/step' };
 const STEPS: JsonObject = { type: ['array', 'null'], items: STEP };
 const OPTIONAL_NAME: JsonObject = { type: ['string', 'number', 'null'], maxLength: 200 };
+
+const CONCURRENCY_SCHEMAS: Readonly<Record<ConcurrencyMember, JsonObject>> = {
+  limit: { type: 'integer', minimum: 1, maximum: CONCURRENCY_MAX },
+  key: EXPRESSION,
+  onFull: choice(ON_FULL),
+  maxQueued: { type: ['integer', 'null'], minimum: 0, maximum: MAX_QUEUED_MAX },
+};
 
 const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
   id: NAME,
@@ -60,6 +76,11 @@ const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
   onConflict: choice(ON_CONFLICT),
   conflictScope: choice(CONFLICT_SCOPE_NAMES),
   priority: { type: ['integer', 'null'], minimum: 1, maximum: PRIORITIES.length },
+  concurrency: {
+    ...objectOf(CONCURRENCY_SCHEMAS, CONCURRENCY_MEMBER_SUMMARIES),
+    type: ['object', 'null'],
+    allOf: [hasMember('limit')],
+  },
   retention: { ...DURATION, minimum: 1 },
   triggers: { type: ['array', 'null'], maxItems: TRIGGERS_MAX, items: { $ref: '#/$defs/trigger' } },
   steps: { type: 'array', minItems: 1, items: STEP },

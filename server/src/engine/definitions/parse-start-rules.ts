@@ -1,22 +1,33 @@
-/** The members that say how runs start: Reference, OnConflict and ConflictScope prevent duplicates, Priority orders their work. */
-import type { WorkflowDefinition } from '../model/definition.js';
+/**
+ * The members that say how runs start: Reference, OnConflict and ConflictScope prevent duplicates, Concurrency limits how many run at
+ * a time, Priority orders their work.
+ */
+import type { RunConcurrency, WorkflowDefinition } from '../model/definition.js';
 import type { InputValue } from '../model/input-value.js';
 import {
+  CONCURRENCY_MAX,
   CONFLICT_SCOPE_NAMES,
   CONFLICT_SCOPES,
+  MAX_QUEUED_MAX,
   ON_CONFLICT,
+  ON_FULL,
   PRIORITIES,
   priorityOf,
 } from '../model/start-options.js';
 import { describeValue, toChoice } from '../values/convert-input.js';
-import { label, type MemberReader } from './member-reader.js';
+import { isJsonObject, type Json } from '../values/json.js';
+import { label, MemberReader } from './member-reader.js';
 import { parseInputValue } from './parse-input-value.js';
-import type { DefinitionMember } from './step-members.js';
+import {
+  CONCURRENCY_MEMBERS,
+  type ConcurrencyMember,
+  type DefinitionMember,
+} from './step-members.js';
 
 type Reader = MemberReader<DefinitionMember>;
 type StartRules = Pick<
   WorkflowDefinition,
-  'reference' | 'onConflict' | 'conflictScope' | 'priority'
+  'reference' | 'onConflict' | 'conflictScope' | 'priority' | 'concurrency'
 >;
 
 const USE = { gives: 'name', knowsStep: false, stepType: null } as const;
@@ -29,6 +40,7 @@ export function parseStartRules(reader: Reader): StartRules {
     onConflict: choiceOf(reader, 'onConflict', ON_CONFLICT),
     conflictScope: CONFLICT_SCOPES.find((each) => each === scope?.toLowerCase()) ?? null,
     priority: priorityOf(priority),
+    concurrency: parseConcurrency(reader),
   };
 }
 
@@ -44,9 +56,40 @@ function parseReference(reader: Reader): InputValue | null {
   return parseInputValue(value, { pointer: reader.pointerOf('reference'), use: USE }, reader.state);
 }
 
-function choiceOf<Choice extends string>(
-  reader: Reader,
-  name: 'onConflict' | 'conflictScope',
+function parseConcurrency(reader: Reader): RunConcurrency | null {
+  const value = reader.value('concurrency');
+  if (value === null) return null;
+  if (!isJsonObject(value)) {
+    const message = `Concurrency must be an object such as {"Limit": 5}, not ${describeValue(value)}.`;
+    return reader.fail('concurrency', 'wrong_type', message);
+  }
+  const pointer = reader.pointerOf('concurrency');
+  const members = new MemberReader(value, pointer, CONCURRENCY_MEMBERS, reader.state);
+  if (members.value('limit') === null) {
+    members.fail('limit', 'invalid_value', 'Concurrency requires a Limit.');
+  }
+  const limit = members.number('limit', [1, CONCURRENCY_MAX], true);
+  const key = parseKey(members);
+  const onFull = choiceOf(members, 'onFull', ON_FULL);
+  const maxQueued = members.number('maxQueued', [0, MAX_QUEUED_MAX], true);
+  reader.keep('concurrency', members.canonical);
+  return limit === null ? null : { limit, key, onFull: onFull ?? 'Queue', maxQueued };
+}
+
+function parseKey(reader: MemberReader<ConcurrencyMember>): InputValue | null {
+  const value = reader.value('key');
+  if (value === null) return null;
+  if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
+    const message = `Key must be an expression such as "data.customer", not ${describeValue(value)}.`;
+    return reader.fail('key', 'wrong_type', message);
+  }
+  reader.keep('key', value as Json);
+  return parseInputValue(value, { pointer: reader.pointerOf('key'), use: USE }, reader.state);
+}
+
+function choiceOf<Name extends string, Choice extends string>(
+  reader: MemberReader<Name>,
+  name: Name,
   choices: readonly Choice[],
 ): Choice | null {
   const value = reader.value(name);

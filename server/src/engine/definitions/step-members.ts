@@ -14,6 +14,7 @@ export const DEFINITION_MEMBERS = [
   'onConflict',
   'conflictScope',
   'priority',
+  'concurrency',
   'retention',
   'triggers',
   'steps',
@@ -59,7 +60,10 @@ export const TRIGGER_MEMBERS = [
 
 export const EVENT_MEMBERS = ['name', 'key'] as const;
 
+export const CONCURRENCY_MEMBERS = ['limit', 'key', 'onFull', 'maxQueued'] as const;
+
 export type TriggerMember = (typeof TRIGGER_MEMBERS)[number];
+export type ConcurrencyMember = (typeof CONCURRENCY_MEMBERS)[number];
 export type EventMember = (typeof EVENT_MEMBERS)[number];
 export type DefinitionMember = (typeof DEFINITION_MEMBERS)[number];
 export type StepMember = (typeof STEP_MEMBERS)[number];
@@ -83,6 +87,8 @@ export const DEFINITION_MEMBER_SUMMARIES: Readonly<Record<DefinitionMember, stri
     'Which other runs count for OnConflict: open runs, or all kept runs. A start can override it',
   priority:
     'The order in which work waits: 1 goes first, 5 last; default 3. A start can override it',
+  concurrency:
+    'How many runs are open at a time, of all versions together, for each key; the newest version counts',
   retention:
     "How long ended runs are kept, at least 1 second. Overrides the server's instance_retention_seconds",
   triggers: 'Start runs without a client: at times (Cron) or on events (Event)',
@@ -104,6 +110,13 @@ export const TRIGGER_MEMBER_SUMMARIES: Readonly<Record<TriggerMember, string>> =
 export const EVENT_MEMBER_SUMMARIES: Readonly<Record<EventMember, string>> = {
   name: 'The name of the events',
   key: 'The key of the events; default: any key',
+};
+
+export const CONCURRENCY_MEMBER_SUMMARIES: Readonly<Record<ConcurrencyMember, string>> = {
+  limit: 'Maximum number of open runs for each key',
+  key: 'An expression over the start data; default: all runs share one limit',
+  onFull: 'What happens to further starts: Queue (default) lets them wait, Reject refuses them',
+  maxQueued: 'Maximum number of runs that wait for each key; further starts are refused',
 };
 
 export const STEP_MEMBER_SUMMARIES: Readonly<Record<StepMember, string>> = {

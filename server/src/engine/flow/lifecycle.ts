@@ -8,11 +8,12 @@ import { isEnded, type InstanceStatus, type ParentLink, type Instance } from '..
 import type { InstanceTrace } from '../model/instance-trace.js';
 import { DEFAULT_PRIORITY, type Priority } from '../model/start-options.js';
 import type { Tags } from '../values/tags.js';
+import type { QueueReason } from '../model/pointer.js';
 import type { TriggerStart } from '../model/trigger.js';
 import { jsonLength } from '../values/json-length.js';
 import { NO_INDEX, NO_TAGS } from '../values/index-fields.js';
 import type { JsonObject } from '../values/json.js';
-import { delayStart, queueStart } from '../session/pointer-states.js';
+import { askForPlaces, delayStart, queueStart } from '../session/pointer-states.js';
 import { openPointer } from '../session/pointers.js';
 import { createSession, type Session } from '../session/session.js';
 import { continueContainers } from '../primitives/continue-containers.js';
@@ -33,8 +34,10 @@ export interface StartOptions {
   readonly trace?: InstanceTrace;
   /** When the first step runs; null or a time in the past: immediately. */
   readonly startAt?: number | null;
-  /** It waits for its place, from `startAt` on. Default: false. */
-  readonly queues?: boolean;
+  /** What it waits for, from `startAt` on. Default: nothing. */
+  readonly queues?: QueueReason | undefined;
+  /** Default: null. */
+  readonly concurrencyKey?: string | null;
 }
 
 /** Creates a new instance and its session, before the first step. */
@@ -48,6 +51,7 @@ export function startSession(
     definitionId: definition.id,
     version: definition.version,
     reference: start.reference,
+    concurrencyKey: start.concurrencyKey ?? null,
     tags: start.tags ?? NO_TAGS,
     priority: start.priority ?? DEFAULT_PRIORITY,
     index: NO_INDEX,
@@ -83,9 +87,9 @@ export function startSession(
   const session = createSession(definition, instance, now);
   session.grown = jsonLength(start.data);
   const entry = openPointer(session, definition.entryStepId, { parentId: null });
-  const { queues = false, startAt = null } = start;
+  const { queues, startAt = null } = start;
   if (startAt !== null && startAt > now) delayStart(session, entry, startAt, queues);
-  else if (queues) queueStart(session, entry, now);
+  else if (queues !== undefined) queueStart(session, entry, { at: now, queues });
   return session;
 }
 
@@ -97,7 +101,11 @@ export function restoreSession(
 ): Session {
   const session = createSession(definition, instance, now);
   endInterrupted(session);
-  if (instance.status === 'Runnable') completeIfDone(session);
+  if (instance.status === 'Runnable') {
+    completeIfDone(session);
+    // It may have been resumed in between: while it's suspended, others get the places.
+    askForPlaces(session);
+  }
   if (instance.status === 'Terminated' && instance.pointers.size > 0) {
     terminate(session, instance.endTime ?? now, 'Terminated');
   }
@@ -129,6 +137,7 @@ export function applyStatus(session: Session, status: InstanceStatus, at: number
     case 'Runnable':
       instance.status = 'Runnable';
       instance.stepsWithoutWait = 0;
+      askForPlaces(session);
       completeIfDone(session);
       break;
     case 'Terminated':

@@ -16,7 +16,7 @@ import { acceptsOutcome } from '../primitives/effects.js';
 import type { Json, JsonObject } from '../values/json.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
 import {
-  askForPlace,
+  askForPlaces,
   beginAttempt,
   finish,
   setState,
@@ -163,7 +163,7 @@ export function applyMessage(
       applyBegin(session);
       break;
     case 'place-free':
-      askAgain(session);
+      askForPlaces(session);
       break;
     case 'clean-up':
       beginCleanUp(session, status, message.graceUntil ?? session.now + GRACE_MS);
@@ -274,7 +274,7 @@ function failureText(data: Json): string {
 function applyChild(session: Session, message: ChildMessage): void {
   const pointer = session.instance.pointers.get(message.pointerId);
   // From a node of an earlier version, which doesn't know queues.
-  if (pointer?.state.kind === 'queued') askAgain(session);
+  if (pointer?.state.kind === 'queued') askForPlaces(session);
   if (pointer?.state.kind !== 'child' || pointer.attempt !== message.attempt) return;
   if (pointer.state.workflowId !== message.workflowId) return;
   const { data, status, workflowId } = message;
@@ -327,13 +327,6 @@ function childFailure(
 
 function describeError({ message, stepId }: ChildError): string {
   return stepId === '' ? message : `step ${stepId} failed: ${message}`;
-}
-
-function askAgain(session: Session): void {
-  for (const pointer of session.instance.pointers.values()) {
-    if (pointer.state.kind === 'queued') askForPlace(session, pointer, pointer.state.at);
-  }
-  session.dirty = true;
 }
 
 function applyBegin(session: Session): void {

@@ -134,7 +134,8 @@ function fire(session: Session, pointer: Pointer): void {
       message: 'the step did not finish within its Timeout',
     });
   } else if (state.kind === 'sleeping') {
-    if (state.queues === true) queueStart(session, pointer, state.until);
+    const { queues } = state;
+    if (queues !== undefined) queueStart(session, pointer, { at: state.until, queues });
     else if (state.reason === 'retry') beginAttempt(session, pointer);
     else primitiveOf(session, pointer).woken(session, pointer);
   } else if (state.kind === 'event') {

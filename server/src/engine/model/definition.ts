@@ -5,7 +5,7 @@
 import type { BuiltInStepType } from './step-type-names.js';
 import type { JsonObject } from '../values/json.js';
 import type { InputValue } from './input-value.js';
-import type { ConflictScope, OnConflict, Priority } from './start-options.js';
+import type { ConflictScope, OnConflict, OnFull, Priority } from './start-options.js';
 import type { Tags } from '../values/tags.js';
 import type { TriggerDefinition } from './trigger.js';
 
@@ -79,11 +79,13 @@ export interface WorkflowDefinition {
   readonly tags: Tags;
   /** The default reference, evaluated on the start data, for starts that don't set one; null: no reference. */
   readonly reference: InputValue | null;
-  /** The default for starts that don't set it. */
   /** The priority of its instances; null: the default. */
   readonly priority: Priority | null;
+  /** The default for starts that don't set it. */
   readonly onConflict: OnConflict | null;
   readonly conflictScope: ConflictScope | null;
+  /** How many instances of all versions may run at a time; null: any number. */
+  readonly concurrency: RunConcurrency | null;
   /** How long ended instances are kept; null: the server's retention. */
   readonly retentionMs: number | null;
   /** The triggers, in document order. */
@@ -91,6 +93,16 @@ export interface WorkflowDefinition {
   readonly entryStepId: string;
   /** Every step by id, including nested and compensation steps. */
   readonly steps: ReadonlyMap<string, StepDefinition>;
+}
+
+/** At most `limit` instances are open for each value of `key`. */
+export interface RunConcurrency {
+  readonly limit: number;
+  /** Evaluated on the start data; null: all instances share one. */
+  readonly key: InputValue | null;
+  readonly onFull: OnFull;
+  /** Maximum number of instances that wait for each key; null: no limit. */
+  readonly maxQueued: number | null;
 }
 
 /** A problem in a posted document, or a warning about it. */

@@ -60,14 +60,18 @@ export type OutboxMessage =
       /** The receiver waits for its place, which doesn't depend on how this instance ended. */
       readonly queue?: true;
     }
-  /** Asks for the place of a queued instance: it begins, or joins the instance before it. */
+  /** Asks for the place of a queued instance: it begins, joins the instance before it, or waits for a place of its key. */
   | {
       readonly kind: 'take-place';
       readonly pointerId: number;
       readonly attempt: number;
-      /** Its place in the queue. */
+      /** Its position in the queue. */
       readonly at: number;
+      /** It waits for those with the same reference first. */
+      readonly reference?: true;
     }
+  /** The place of an ended instance is free. */
+  | { readonly kind: 'free-place' }
   /** Asks an open instance to also announce its end to a step of this one. */
   | {
       readonly kind: 'join';
@@ -124,6 +128,8 @@ export interface Instance {
   readonly definitionId: string;
   version: number;
   readonly reference: string | null;
+  /** Of its place among those that may run at a time; null: any number may. */
+  readonly concurrencyKey: string | null;
   /** As last read from the store, where clients change them. */
   tags: Tags;
   /** As last read from the store, where clients change it. */

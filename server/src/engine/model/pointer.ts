@@ -1,3 +1,6 @@
+/** What the first step of an instance waits for: those with the same reference and then its place, or only its place. */
+export type QueueReason = 'reference' | 'place';
+
 /**
  * An execution pointer: one position of an instance in its definition.
  *
@@ -69,13 +72,14 @@ export type PointerState =
       readonly reason: 'step' | 'retry';
       readonly kept?: KeptResult;
       readonly isStart?: true;
-      readonly queues?: true;
+      readonly queues?: QueueReason;
     }
   /**
-   * The first step waits until the instances with the same reference that are before this one have ended. `at` and the id of the
-   * instance are its place in the queue.
+   * The first step waits for a place among the instances with its key that may run at a time, if it has one. `reference`: first,
+   * it waits until the instances with the same reference that are before it have ended. `at` and the id of the instance are its
+   * position.
    */
-  | { readonly kind: 'queued'; readonly at: number }
+  | { readonly kind: 'queued'; readonly at: number; readonly reference?: true }
   | {
       readonly kind: 'event';
       readonly name: string;

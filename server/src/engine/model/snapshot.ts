@@ -41,7 +41,7 @@ export function stateVersionOf({ cleanUp, pointers }: Instance): number {
 }
 
 function isInQueue(state: PointerState): boolean {
-  return state.kind === 'queued' || (state.kind === 'sleeping' && state.queues === true);
+  return state.kind === 'queued' || (state.kind === 'sleeping' && state.queues !== undefined);
 }
 
 /** The columns that the store keeps beside the state. */
@@ -57,6 +57,7 @@ export interface InstanceColumns {
   /** Omitted: none. */
   readonly restartOf?: string | null;
   readonly restartedAs?: string | null;
+  readonly concurrencyKey?: string | null;
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
@@ -157,6 +158,7 @@ function instanceOf(columns: InstanceColumns, state: StateText): Instance {
     definitionId: columns.definitionId,
     version: columns.version,
     reference: columns.reference,
+    concurrencyKey: columns.concurrencyKey ?? null,
     tags: columns.tags,
     priority: columns.priority ?? DEFAULT_PRIORITY,
     index: columns.index,

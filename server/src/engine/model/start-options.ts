@@ -8,6 +8,12 @@ export type ConflictScope = (typeof CONFLICT_SCOPES)[number];
 /** As written in definitions, which accept any case. */
 export const CONFLICT_SCOPE_NAMES = ['Open', 'Kept'] as const;
 
+/** What happens to a start if as many instances as allowed are open. */
+export const ON_FULL = ['Queue', 'Reject'] as const;
+export type OnFull = (typeof ON_FULL)[number];
+export const CONCURRENCY_MAX = 10_000;
+export const MAX_QUEUED_MAX = 1_000_000;
+
 /** The order in which work waits: 1 goes first. */
 export const PRIORITIES = [1, 2, 3, 4, 5] as const;
 export type Priority = (typeof PRIORITIES)[number];

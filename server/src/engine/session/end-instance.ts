@@ -28,13 +28,16 @@ export function endInstance(session: Session, { at, outcome, status }: InstanceE
     instance.outbox.push({ kind: 'child-ended', parentId: workflowId, pointerId, attempt });
   }
   for (const joiner of instance.joinedBy) announceEnd(instance, joiner);
+  if (instance.concurrencyKey !== null) instance.outbox.push({ kind: 'free-place' });
   session.dirty = true;
 }
 
 /** Withdraws an end that was not committed, because an external change took precedence: it must not be announced. */
 export function withdrawAnnouncement(instance: Instance): void {
   instance.outbox = instance.outbox.filter(
-    (message) => message.kind !== 'child-ended' || message.joined === 'refused',
+    (message) =>
+      message.kind !== 'free-place' &&
+      (message.kind !== 'child-ended' || message.joined === 'refused'),
   );
 }
 

@@ -1,5 +1,6 @@
 /** The state transitions of a pointer: finish, sleep, restart, or stop waiting. */
 import {
+  type QueueReason,
   executionKey,
   type KeptResult,
   type Pointer,
@@ -58,30 +59,45 @@ export function restart(session: Session, pointer: Pointer, at: number): void {
 }
 
 /** The first step of a new instance waits until `at`, and then, if it `queues`, for its place. */
-export function delayStart(session: Session, pointer: Pointer, at: number, queues: boolean): void {
+export function delayStart(
+  session: Session,
+  pointer: Pointer,
+  at: number,
+  queues: QueueReason | undefined,
+): void {
   pointer.deadline = null;
   setState(session, pointer, {
     kind: 'sleeping',
     until: at,
     reason: 'retry',
     isStart: true,
-    ...(queues && { queues }),
+    ...(queues !== undefined && { queues }),
   });
 }
 
-/** The first step of a new instance waits until those before it have ended. */
-export function queueStart(session: Session, pointer: Pointer, at: number): void {
+/** The first step of a new instance waits for its place. */
+export function queueStart(
+  session: Session,
+  pointer: Pointer,
+  { at, queues }: { readonly at: number; readonly queues: QueueReason },
+): void {
   pointer.deadline = null;
-  setState(session, pointer, { kind: 'queued', at });
-  askForPlace(session, pointer, at);
+  const isBehind = queues === 'reference';
+  setState(session, pointer, { kind: 'queued', at, ...(isBehind && { reference: true }) });
+  askForPlaces(session);
 }
 
-export function askForPlace(
-  { instance }: Pick<Session, 'instance'>,
-  { attempt, id: pointerId }: Pointer,
-  at: number,
-): void {
-  instance.outbox.push({ kind: 'take-place', pointerId, attempt, at });
+/** Asks for the place of a queued instance, again if something has changed since. */
+export function askForPlaces(session: Session): void {
+  const { outbox, pointers } = session.instance;
+  if (outbox.some(({ kind }) => kind === 'take-place')) return;
+  for (const { attempt, id: pointerId, state } of pointers.values()) {
+    if (state.kind !== 'queued') continue;
+    const { at, reference } = state;
+    const asked = { kind: 'take-place', pointerId, attempt, at } as const;
+    outbox.push(reference === true ? { ...asked, reference } : asked);
+    session.dirty = true;
+  }
 }
 
 /** Whether the pointer waits for the start time of its instance, or for its place. */

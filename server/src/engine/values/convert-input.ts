@@ -10,7 +10,12 @@ import { DURATION_FORMS, parseDurationMs } from './durations.js';
 import { writeNumber } from './exact-json.js';
 import { EMIT_LEVELS, type EmitLevel } from './input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from './json.js';
-import { EVENT_KEY_LENGTH_MAX, pathNameProblem, referenceProblem } from './names.js';
+import {
+  EVENT_KEY_LENGTH_MAX,
+  LIMIT_KEY_LENGTH_MAX,
+  pathNameProblem,
+  referenceProblem,
+} from './names.js';
 import { readTime, TIME_EXAMPLE, timeProblem } from './times.js';
 
 export type Conversion<T> =
@@ -35,6 +40,14 @@ export function toName(value: Json, lengthMax?: number): Conversion<string> {
 export function toEventKey(value: Json): Conversion<string> {
   const text = typeof value === 'boolean' ? (value ? 'True' : 'False') : value;
   return toName(text, EVENT_KEY_LENGTH_MAX);
+}
+
+/** The key of a limit or of a queue: like the key of an event, but shorter. */
+export function toLimitKey(value: Json): Conversion<string> {
+  const text = toEventKey(value);
+  if (!text.ok || text.value.length <= LIMIT_KEY_LENGTH_MAX) return text;
+  const message = `the key has ${text.value.length} characters; at most ${LIMIT_KEY_LENGTH_MAX} are allowed`;
+  return { ok: false, message };
 }
 
 /** The reference of a run; null: it has none. */

@@ -7,6 +7,7 @@
 const NAME_LENGTH_MAX = 200;
 export const ORIGIN_LENGTH_MAX = 200;
 export const EVENT_KEY_LENGTH_MAX = 512;
+export const LIMIT_KEY_LENGTH_MAX = 256;
 
 const CONTROL_CHARACTER = /\p{Cc}/u;
 /** Half of a pair: no URL can contain it. */

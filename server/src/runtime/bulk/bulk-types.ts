@@ -1,7 +1,7 @@
 /** The calls of clients on bulk jobs, and their results. Times are milliseconds since 1970. */
 import type { DocumentProblem } from '../../engine/model/definition.js';
 import type { Priority } from '../../engine/model/start-options.js';
-import type { ErrorCode } from '../../base/errors.js';
+import type { ErrorCode, ErrorFields } from '../../base/errors.js';
 import type { AllowedNames } from '../../base/allowed-names.js';
 import type { ApiKeyState } from '../access/api-key-types.js';
 import type { BulkJobState } from '../../store/records/bulk-jobs.js';
@@ -70,7 +70,7 @@ export interface BulkFailure {
   readonly workflowId: string;
   readonly code: ErrorCode;
   readonly message: string;
-  readonly fields: Readonly<Record<string, string | number>>;
+  readonly fields: ErrorFields;
   readonly problems: readonly DocumentProblem[];
 }
 

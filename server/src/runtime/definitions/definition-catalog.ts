@@ -219,6 +219,15 @@ export class DefinitionCatalog {
     return this.#readLatest(id);
   }
 
+  /** How many instances of all versions run at a time, for each key; null: any number. A removed definition limits nothing. */
+  async placesOf(id: string): Promise<number | null> {
+    const definition = await this.latest(id).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'definition_not_found') return null;
+      throw error;
+    });
+    return definition?.concurrency?.limit ?? null;
+  }
+
   /** The version of an instance, or null. @throws AppError `internal` if it exists but cannot be read */
   async find(id: string, version: number): Promise<WorkflowDefinition | null> {
     const known = this.#versions.get(keyOf(id, version));

@@ -208,7 +208,7 @@ export class RuntimeMetrics {
     for (const [status, outcome] of ENDINGS) this.#ended.inc({ status, outcome, definition }, 0);
   }
 
-  startRefused(reason: 'disabled' | 'reference_in_use'): void {
+  startRefused(reason: string): void {
     this.#refusedStarts.inc({ reason });
   }
 

@@ -5,12 +5,20 @@ import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { stateVersionOf } from '../../engine/model/snapshot.js';
-import type { Priority } from '../../engine/model/start-options.js';
+import type { QueueReason } from '../../engine/model/pointer.js';
+import type { OnFull, Priority } from '../../engine/model/start-options.js';
 import type { Tags } from '../../engine/values/tags.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { ConflictRule, InstanceRecord } from '../../store/records/instances.js';
 import { failureOf } from './instance-failure.js';
 import { hasUnderWay } from './under-way.js';
+
+export interface StartConcurrency {
+  readonly key: string;
+  readonly limit: number;
+  readonly onFull: OnFull;
+  readonly maxQueued: number | null;
+}
 
 export interface NewInstance {
   readonly id: string;
@@ -31,8 +39,10 @@ export interface NewInstance {
   readonly startTime: number;
   /** When the first step runs; null: immediately. */
   readonly startAt?: number | null;
-  /** It waits for its place, from `startAt` on. Default: false. */
-  readonly queues?: boolean;
+  /** What it waits for, from `startAt` on. Default: nothing. */
+  readonly queues?: QueueReason | undefined;
+  /** How many instances run at a time. Omitted: any number. */
+  readonly concurrency?: StartConcurrency;
   /** The data as given by the caller. */
   readonly input?: JsonObject;
   readonly conflict?: ConflictRule | undefined;
@@ -79,11 +89,27 @@ export function newRecord(
     requestHash: start.requestHash,
     priority: instance.priority,
     queued: isQueued(instance),
-    countsFrom: isLater(start) ? start.startAt : null,
+    ...placeOf(start),
     restartOf: instance.restartOf,
     restartedAs: instance.restartedAs,
     startedBy: startedByText(instance.trigger),
     retentionMs: start.definition.retentionMs,
+  };
+}
+
+/** Its place in the store, and from when on it counts. */
+function placeOf(
+  start: NewInstance,
+): Pick<InstanceRecord, 'concurrencyKey' | 'place' | 'countsFrom'> {
+  const { concurrency, queues, startTime } = start;
+  const startAt = isLater(start) ? start.startAt : null;
+  if (concurrency === undefined) return { concurrencyKey: null, place: null, countsFrom: startAt };
+  const asksLater = startAt !== null || queues === 'reference';
+  const asked = queues === 'place' ? 'waiting' : 'held';
+  return {
+    concurrencyKey: concurrency.key,
+    place: asksLater ? 'later' : asked,
+    countsFrom: startAt ?? startTime,
   };
 }
 

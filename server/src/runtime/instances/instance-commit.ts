@@ -19,6 +19,7 @@ export interface CommitParts extends Pick<
   | 'version'
   | 'retentionMs'
   | 'queued'
+  | 'takesPlace'
 > {
   readonly now: number;
   readonly unsaved: UnsavedChanges;

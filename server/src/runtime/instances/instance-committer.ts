@@ -12,6 +12,7 @@
  *     discards the work.
  *  R4 A store error leaves the outcome unknown: it is read back, by revision, before anything else happens.
  */
+import type { Instance } from '../../engine/model/instance.js';
 import { applyStatus } from '../../engine/flow/lifecycle.js';
 import type { Session } from '../../engine/session/session.js';
 import { forgetAnswers } from '../../engine/repair/answers.js';
@@ -264,7 +265,7 @@ export class InstanceCommitter implements FirstPass {
         crashes,
         state,
         ...(indexChange !== undefined && { indexChange }),
-        ...(queued !== this.#stored.queued && { queued }),
+        ...(queued !== this.#stored.queued && queueChange(instance, queued)),
         ...(instance.version !== this.#stored.version && {
           version: instance.version,
           retentionMs: definition.retentionMs,
@@ -362,4 +363,12 @@ export class InstanceCommitter implements FirstPass {
     this.#parts.environment.metrics.fenced();
     return why;
   }
+}
+
+/** One that begins holds a place, also if a modification lets it begin. */
+function queueChange(
+  { concurrencyKey }: Instance,
+  queued: boolean,
+): { readonly queued: boolean; readonly takesPlace?: true } {
+  return concurrencyKey === null || queued ? { queued } : { queued, takesPlace: true };
 }

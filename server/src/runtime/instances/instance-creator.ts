@@ -4,7 +4,7 @@
  */
 import type { Instance } from '../../engine/model/instance.js';
 import { indexFieldsOf } from '../../engine/values/index-fields.js';
-import { startSession } from '../../engine/flow/lifecycle.js';
+import { startSession, type StartOptions } from '../../engine/flow/lifecycle.js';
 import type { Session } from '../../engine/session/session.js';
 import { AppError } from '../../base/errors.js';
 import { StoreUnavailableError } from '../../store/store.js';
@@ -92,7 +92,7 @@ export class InstanceCreator {
     const newRun = (): Session => {
       const created = startSession(
         start.definition,
-        { ...start, data: { ...start.data } },
+        { ...optionsOf(start), data: { ...start.data } },
         startTime,
       );
       created.instance.index = indexFieldsOf(start.data, paths);
@@ -131,7 +131,7 @@ export class InstanceCreator {
 
   async #startLater(start: NewInstance): Promise<InsertInstanceResult> {
     const { environment, storedUnstarted, check } = this.#options;
-    const { instance } = startSession(start.definition, start, start.startTime);
+    const { instance } = startSession(start.definition, optionsOf(start), start.startTime);
     instance.index = indexFieldsOf(start.data, await environment.indexPaths(start.definition));
     const result = await this.#insert(start, instance, null, noSideRecords());
     if (result.outcome === 'inserted') storedUnstarted();
@@ -163,6 +163,8 @@ export class InstanceCreator {
         input,
         openDescendantsMax: limits.descendantsMax,
         ...(start.conflict !== undefined && { conflict: start.conflict }),
+        ...(start.concurrency !== undefined &&
+          record.place !== 'later' && { places: start.concurrency }),
       }),
     );
     if (result.outcome !== 'inserted') return result;
@@ -181,4 +183,8 @@ export class InstanceCreator {
     check(id);
     clock.at(until, () => check(id));
   }
+}
+
+function optionsOf(start: NewInstance): StartOptions {
+  return { ...start, concurrencyKey: start.concurrency?.key ?? null };
 }

@@ -43,6 +43,7 @@ export interface NodeEnvironmentOptions extends Pick<OutboxOptions, 'posted' | '
   readonly workers: WorkerReservations;
   readonly bodies: StepBodies;
   readonly startChild: StartChild;
+  readonly placesOf: OutboxOptions['placesOf'];
   readonly tracing?: Tracing;
   readonly indexPaths: RunnerEnvironment['indexPaths'];
   readonly findDefinition: FindDefinition;
@@ -169,6 +170,10 @@ export class NodeEnvironment implements RunnerEnvironment {
 
   announce(instance: Instance): Announcement {
     return this.#announcer.announce(instance);
+  }
+
+  grantAllPlaces(definitionId: string): Promise<void> {
+    return this.#retry.untilAnswered(() => this.#outbox.grantAllPlaces(definitionId));
   }
 
   sendOutbox(instance: Instance, message: OutboxMessage): Promise<void> {

@@ -7,6 +7,7 @@ import type { Logger } from '../../base/logger.js';
 import type { InboxMessage } from '../../store/records/messages.js';
 import type { PostedMessage } from '../../store/records/posted-messages.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
+import { UNLIMITED_PLACES, type PlacesOf } from '../../store/records/places.js';
 import { StoreRefusedError, type Store } from '../../store/store.js';
 import type { ChangeAnnouncer } from '../notifications/change-announcer.js';
 import { compensateInstance } from './termination.js';
@@ -21,9 +22,17 @@ import { terminationWith } from './terminated-child.js';
 export interface OutboxOptions {
   readonly store: Pick<
     Store,
-    'controlInstance' | 'findPredecessor' | 'getInstance' | 'listAudit' | 'postMessages'
+    | 'controlInstance'
+    | 'findPredecessor'
+    | 'findWaitingKeys'
+    | 'getInstance'
+    | 'grantPlaces'
+    | 'listAudit'
+    | 'postMessages'
   >;
   readonly clock: Clock;
+  /** How many instances of the definition run at a time, for each key; null: any number. */
+  readonly placesOf: (definitionId: string) => Promise<number | null>;
   readonly announcer: Pick<ChangeAnnouncer, 'send'>;
   readonly logger: Pick<Logger, 'error'>;
   /** Called when a message was stored: the node that runs its instance must be notified. */
@@ -39,6 +48,8 @@ const GONE: NonNullable<ChildMessage['error']> = {
   message: 'the run has ended, but its data no longer exists or cannot be read',
   data: null,
 };
+
+const WAITING_KEYS_MAX = 100;
 
 type EndReference = Omit<ChildReference, 'kind' | 'cost'>;
 
@@ -60,6 +71,8 @@ export class Outbox {
         return this.#announceEnd(instance, message);
       case 'take-place':
         return this.#takePlace(instance, message);
+      case 'free-place':
+        return this.#freePlace(instance);
       case 'notify':
         return this.#notify(instance, message);
       default:
@@ -68,22 +81,59 @@ export class Outbox {
     }
   }
 
-  /** Without an instance before it, this one begins. Otherwise, that one announces its end to it. */
   async #takePlace(
+    instance: Instance,
+    message: Extract<OutboxMessage, { kind: 'take-place' }>,
+  ): Promise<void> {
+    if (message.reference === true && (await this.#joinPredecessor(instance, message))) return;
+    const { concurrencyKey: key, definitionId, id } = instance;
+    if (key === null) await this.#begin(id);
+    else await this.#grantPlaces({ definitionId, key }, id);
+  }
+
+  async #freePlace({ concurrencyKey: key, definitionId }: Instance): Promise<void> {
+    if (key !== null) await this.#grantPlaces({ definitionId, key }, null);
+  }
+
+  /** Grants the places of all keys again: the definition has changed. Idempotent. @throws StoreUnavailableError */
+  async grantAllPlaces(definitionId: string): Promise<void> {
+    const { store } = this.#options;
+    let keys: readonly string[] = [];
+    do {
+      keys = await store.findWaitingKeys(definitionId, keys.at(-1) ?? null, WAITING_KEYS_MAX);
+      for (const key of keys) await this.#grantPlaces({ definitionId, key }, null);
+    } while (keys.length === WAITING_KEYS_MAX);
+  }
+
+  /** Every instance that gets a place begins. Until it has, the places that it holds are found again after a crash. */
+  async #grantPlaces(places: PlacesOf, asking: string | null): Promise<void> {
+    const { clock, placesOf, store } = this.#options;
+    const limit = (await placesOf(places.definitionId)) ?? UNLIMITED_PLACES;
+    let isCut = true;
+    while (isCut) {
+      const granted = await store.grantPlaces({ ...places, asking, limit, now: clock.now() });
+      for (const id of granted.ids) await this.#begin(id);
+      ({ isCut } = granted);
+    }
+  }
+
+  async #begin(instanceId: string): Promise<void> {
+    await this.#tell(instanceId, inboxMessage('begin', { kind: 'begin' }));
+  }
+
+  /** The instance before this one announces its end to it. Returns false if there is none. */
+  async #joinPredecessor(
     { definitionId, id, reference }: Instance,
     { at, attempt, pointerId }: Extract<OutboxMessage, { kind: 'take-place' }>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const queue = { definitionId, reference: reference ?? '', at, id };
     for (;;) {
       const before = await this.#options.store.findPredecessor(queue);
-      if (before === null) {
-        await this.#tell(id, inboxMessage(`begin/${at}`, { kind: 'begin' }));
-        return;
-      }
+      if (before === null) return false;
       const joiner = { workflowId: id, pointerId, attempt, queue: true } as const;
       const join = inboxMessage(`queue/${id}`, { kind: 'join', ...joiner });
       // It may have ended in between.
-      if (await this.#tell(before, join)) return;
+      if (await this.#tell(before, join)) return true;
     }
   }
 

@@ -35,13 +35,13 @@ import { StartInsertion, StartRefusals, type Insertion } from './start-insertion
 import { findWaitingWith, waitsForChild } from './waiting-ancestors.js';
 import type { InstanceEnds } from './instance-ends.js';
 
-export interface InstanceStarterOptions extends StartAdmissionOptions {
+export interface InstanceStarterOptions extends Omit<StartAdmissionOptions, 'latest'> {
   readonly clock: Clock;
   readonly tracing?: Tracing | undefined;
   readonly ids: Ids;
   readonly metrics: RuntimeMetrics;
   readonly history: Pick<RunHistory, 'started'>;
-  readonly catalog: Pick<DefinitionCatalog, 'startable'>;
+  readonly catalog: Pick<DefinitionCatalog, 'latest' | 'startable'>;
   readonly runner: Pick<InstanceRunner, 'startInstance'>;
   readonly ends: Pick<InstanceEnds, 'begin' | 'wait'>;
   readonly environment: Pick<NodeEnvironment, 'retryStore' | 'store'>;
@@ -66,7 +66,8 @@ export class InstanceStarter {
 
   constructor(options: InstanceStarterOptions) {
     this.#options = options;
-    this.#admission = new StartAdmission(options);
+    const latest = (id: string) => options.catalog.latest(id);
+    this.#admission = new StartAdmission({ ...options, latest });
     this.#insertion = new StartInsertion({ ...options, admission: this.#admission });
     this.#refusals = new StartRefusals(options.metrics);
   }
@@ -171,6 +172,10 @@ export class InstanceStarter {
         return { instance: await viewInstance(result.record), isNew: false, isInserted: false };
       case 'in-use':
         throw this.#refusals.inUse(definition.id, result.record);
+      case 'no-place':
+        throw this.#refusals.concurrencyReached(start, result.holders);
+      case 'queue-full':
+        throw this.#refusals.queueFull(start);
       case 'disabled':
         throw this.#refusals.disabled(definition.id);
       case 'full':
@@ -231,6 +236,10 @@ export class InstanceStarter {
         throw this.#refusals.disabled(definitionId.value);
       case 'in-use':
         throw this.#refusals.inUse(definitionId.value, result.record);
+      case 'no-place':
+        throw this.#refusals.concurrencyReached(inserted.start, result.holders);
+      case 'queue-full':
+        throw this.#refusals.queueFull(inserted.start);
       case 'joined':
       case 'joined-before':
         metrics.startJoined();
@@ -269,7 +278,7 @@ export class InstanceStarter {
 function viewStart(request: StartRequest, start: NewInstance): InstanceView {
   const { data, definition, id, priority = DEFAULT_PRIORITY, reference, startTime } = start;
   const { tags = {} } = start;
-  const queued = start.queues === true && !isLater(start);
+  const queued = start.queues !== undefined && !isLater(start);
   const shown = { ...request, data, priority, queued, reference, tags };
   return viewNew(id, definition, shown, startTime);
 }

@@ -6,16 +6,17 @@ import {
   type OnConflict,
   type StartKey,
 } from '../../engine/model/start-options.js';
+import type { InputValue } from '../../engine/model/input-value.js';
 import { mergeTags } from '../../engine/model/start-tags.js';
 import type { Tags } from '../../engine/values/tags.js';
-import { toName } from '../../engine/values/convert-input.js';
+import { toLimitKey, toName, type Conversion } from '../../engine/values/convert-input.js';
 import { requestOf } from '../../engine/model/expression-plan.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
 import { isRefusal, type ScriptRuntime } from '../../scripts/script-runtime.js';
 import type { ConflictRule } from '../../store/records/instances.js';
-import type { NewInstance } from '../instance-state/new-instance.js';
+import type { NewInstance, StartConcurrency } from '../instance-state/new-instance.js';
 import { triggerContext } from '../passes/evaluator.js';
 
 const MESSAGE_LENGTH_MAX = 1000;
@@ -23,6 +24,8 @@ const MESSAGE_LENGTH_MAX = 1000;
 export interface StartAdmissionOptions {
   readonly inputSchemas: Pick<InputSchemas, 'admit'>;
   readonly scripts: Pick<ScriptRuntime, 'evaluate'>;
+  /** The newest version of a definition. */
+  readonly latest: (id: string) => Promise<WorkflowDefinition>;
 }
 
 /** A start as requested. */
@@ -33,6 +36,13 @@ export interface RequestedStart {
   readonly tags: Tags | undefined;
   /** The actor who terminates replaced instances. */
   readonly actor: string;
+}
+
+/** A member of the definition that is evaluated on the start data. */
+interface StartMember {
+  readonly name: string;
+  readonly source: InputValue;
+  readonly toText: (value: Json) => Conversion<string>;
 }
 
 type Content = Required<Pick<NewInstance, 'data' | 'tags' | 'priority'>>;
@@ -51,7 +61,10 @@ export class StartAdmission {
    */
   async admit(asked: RequestedStart): Promise<NewInstance> {
     const content = await this.contentOf(asked);
-    return { ...asked.start, ...content, ...(await this.keyOf(asked, content.data)) };
+    const { data } = content;
+    const keyed = await this.keyOf(asked, data);
+    const concurrency = await this.#concurrencyOf(asked.start, data);
+    return { ...asked.start, ...content, ...keyed, ...(concurrency !== null && { concurrency }) };
   }
 
   /** The data, the tags and the priority. @throws AppError `invalid_data`, `invalid_request` */
@@ -83,21 +96,47 @@ export class StartAdmission {
     return { reference, conflict: ruleOf(asked, onConflict, scope) };
   }
 
+  /** The newest version's, whichever version starts. */
+  async #concurrencyOf(start: NewInstance, data: JsonObject): Promise<StartConcurrency | null> {
+    const definition = await this.#options.latest(start.definition.id);
+    const { concurrency } = definition;
+    if (concurrency === null) return null;
+    const { key, limit, maxQueued, onFull } = concurrency;
+    const value =
+      key === null
+        ? null
+        : await this.#evaluate({ ...start, definition }, data, {
+            name: 'Key of Concurrency',
+            source: key,
+            toText: toLimitKey,
+          });
+    return { key: value ?? '', limit, maxQueued, onFull };
+  }
+
   /** Null: the definition sets none, or none for this data. */
   async #referenceOf(start: NewInstance, data: JsonObject): Promise<string | null> {
-    const { definition, trigger } = start;
-    if (definition.reference === null) return null;
+    const { reference: source } = start.definition;
+    if (source === null) return null;
+    return this.#evaluate(start, data, { name: 'Reference', source, toText: toName });
+  }
+
+  /** A text; null for None and an empty text. @throws AppError `expression_failed`, `python_unavailable` */
+  async #evaluate(
+    { definition, trigger }: NewInstance,
+    data: JsonObject,
+    member: StartMember,
+  ): Promise<string | null> {
     const context = {
       Workflow: { DefinitionId: definition.id, Version: definition.version },
       Trigger: trigger === undefined ? null : triggerContext(trigger),
     };
-    const requests = [requestOf(definition.reference)];
+    const requests = [requestOf(member.source)];
     const options = { definitionId: definition.id };
     const result = await this.#options.scripts.evaluate(requests, { data, context }, options);
-    if (result.ok) return toReference(definition, result.values[0] ?? null);
+    if (result.ok) return toText(definition, member, result.values[0] ?? null);
     const { message, type } = result.error;
     if (isRefusal(result.error)) throw new AppError('python_unavailable', message);
-    throw expressionFailed(definition, `${type}: ${message}`);
+    throw expressionFailed(definition, member, `${type}: ${message}`);
   }
 }
 
@@ -106,11 +145,11 @@ function isGiven(reference: string | null): reference is string {
   return reference !== null && reference !== '';
 }
 
-function toReference(definition: WorkflowDefinition, value: Json): string | null {
+function toText(definition: WorkflowDefinition, member: StartMember, value: Json): string | null {
   if (value === null || value === '') return null;
-  const reference = toName(value);
-  if (reference.ok) return reference.value;
-  throw expressionFailed(definition, reference.message);
+  const text = member.toText(value);
+  if (text.ok) return text.value;
+  throw expressionFailed(definition, member, text.message);
 }
 
 function ruleOf(
@@ -142,9 +181,13 @@ function withoutReference(onConflict: OnConflict): AppError {
   });
 }
 
-function expressionFailed({ id, reference }: WorkflowDefinition, problem: string): AppError {
-  const source = reference?.kind === 'expression' ? ` '${reference.source}'` : '';
-  const message = `The Reference${source} of definition '${id}' failed: ${problem}`;
+function expressionFailed(
+  { id }: WorkflowDefinition,
+  { name, source: value }: StartMember,
+  problem: string,
+): AppError {
+  const source = value.kind === 'expression' ? ` '${value.source}'` : '';
+  const message = `The ${name}${source} of definition '${id}' failed: ${problem}`;
   return new AppError('expression_failed', message.slice(0, MESSAGE_LENGTH_MAX), {
     fields: { definitionId: id },
   });

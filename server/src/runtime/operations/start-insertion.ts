@@ -1,5 +1,9 @@
 /** Inserts instances, after admission by their definition and by the conflict rule. */
-import { positionOf, type InstanceSummary } from '../../store/records/instances.js';
+import {
+  positionOf,
+  type InsertInstanceResult,
+  type InstanceSummary,
+} from '../../store/records/instances.js';
 import { AppError } from '../../base/errors.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
@@ -49,8 +53,7 @@ export class StartInsertion {
       return { start: { ...asked.start, tags: {} }, result: found };
     }
     await hooks.check?.(start);
-    if (start.conflict?.action === 'queue') return this.#insertIntoQueue(start);
-    return { start, result: await this.#insert(start, hooks.replaced) };
+    return this.#insert(start, hooks.replaced);
   }
 
   /**
@@ -68,42 +71,49 @@ export class StartInsertion {
   }
 
   /**
-   * Inserts the start at once if no instance before it is open; otherwise, it waits for the last one, and starts after that.
-   * Repeats this while others start, or end, in between.
+   * Inserts the start at once if no instance is before it and a place is free; otherwise, it waits. Repeats this while others
+   * start, or end, in between, and until all instances are terminated that it replaces.
    */
-  async #insertIntoQueue(start: NewInstance): Promise<Insertion> {
-    const { runner } = this.#options;
-    // At its time, it looks for those before it.
-    if (isLater(start)) {
-      const later = { ...start, queues: true, conflict: undefined };
-      return { start: later, result: await this.#insert(later, undefined) };
-    }
-    let next: NewInstance = start;
+  async #insert(start: NewInstance, note: InsertionHooks['replaced']): Promise<Insertion> {
+    let next = isLater(start) ? waitingUntilThen(start) : start;
     for (;;) {
-      const result = await runner.startInstance(next);
-      if (result.outcome === 'in-use') {
-        const startTime = Math.max(next.startTime, positionOf(result.record).at + 1);
-        const conflict = { action: 'queue', queued: true } as const;
-        next = { ...start, startTime, conflict, queues: true };
-      } else if (result.outcome === 'free') next = { ...start, startTime: next.startTime };
-      else if (result.outcome !== 'more') return { start: next, result };
+      const result = await this.#options.runner.startInstance(next);
+      await this.#noteReplaced(result, note);
+      if (result.outcome === 'more') continue;
+      if (result.outcome === 'free') {
+        next = { ...start, startTime: next.startTime };
+      } else if (result.outcome === 'in-use' && start.conflict?.action === 'queue') {
+        next = behind(start, Math.max(next.startTime, positionOf(result.record).at + 1));
+      } else if (result.outcome === 'no-place' && start.concurrency?.onFull !== 'Reject') {
+        next = { ...next, queues: 'place' };
+      } else return { start: next, result };
     }
   }
 
-  /** Repeats the insert until all instances with the reference are terminated, if the conflict rule says so. */
-  async #insert(start: NewInstance, note: InsertionHooks['replaced']): Promise<Inserted> {
-    const { metrics, replaced, runner } = this.#options;
-    for (;;) {
-      const result = await runner.startInstance(start);
-      const terminated = 'terminated' in result ? (result.terminated ?? []) : [];
-      for (const record of terminated) {
-        metrics.instanceReplaced();
-        replaced(record);
-      }
-      for (const { id } of terminated) await note?.(id);
-      if (result.outcome !== 'more' && result.outcome !== 'free') return result;
+  async #noteReplaced(
+    result: InsertInstanceResult,
+    note: InsertionHooks['replaced'],
+  ): Promise<void> {
+    const { metrics, replaced } = this.#options;
+    const terminated = 'terminated' in result ? (result.terminated ?? []) : [];
+    for (const record of terminated) {
+      metrics.instanceReplaced();
+      replaced(record);
     }
+    for (const { id } of terminated) await note?.(id);
   }
+}
+
+/** At its time, it looks for those before it, and asks for a place. */
+function waitingUntilThen(start: NewInstance): NewInstance {
+  if (start.conflict?.action === 'queue')
+    return { ...start, queues: 'reference', conflict: undefined };
+  return start.concurrency === undefined ? start : { ...start, queues: 'place' };
+}
+
+function behind(start: NewInstance, startTime: number): NewInstance {
+  const conflict = { action: 'queue', queued: true } as const;
+  return { ...start, startTime, conflict, queues: 'reference' };
 }
 
 /** Counts refused starts, and creates their errors. */
@@ -131,6 +141,25 @@ export class StartRefusals {
     });
   }
 
+  /** @param holders the ids of some of the open instances */
+  concurrencyReached(
+    { concurrency, definition }: NewInstance,
+    holders: readonly string[],
+  ): AppError {
+    this.#metrics.startRefused('concurrency_reached');
+    const { limit } = concurrency ?? { limit: 0 };
+    const message = `${limit} of ${limit} runs of '${definition.id}'${ofKey(concurrency)} are open`;
+    return new AppError('concurrency_reached', message, {
+      fields: { definitionId: definition.id, workflowIds: [...holders] },
+    });
+  }
+
+  queueFull({ concurrency, definition }: NewInstance): AppError {
+    this.#metrics.startRefused('queue_full');
+    const message = `${concurrency?.maxQueued ?? 0} runs of '${definition.id}'${ofKey(concurrency)} wait already`;
+    return new AppError('queue_full', message, { fields: { definitionId: definition.id } });
+  }
+
   /** See waiting-ancestors.ts. */
   waitsForChild({ id, reference }: InstanceSummary, consequence: string): AppError {
     this.#metrics.startRefused('reference_in_use');
@@ -140,4 +169,9 @@ export class StartRefusals {
       { fields: { workflowId: id } },
     );
   }
+}
+
+function ofKey(concurrency: NewInstance['concurrency']): string {
+  const { key = '' } = concurrency ?? {};
+  return key === '' ? '' : ` with the key '${key}'`;
 }

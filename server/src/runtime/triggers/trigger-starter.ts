@@ -15,6 +15,12 @@ import type { LastFiring } from '../trigger-records/trigger-state.js';
 import { traceHeadersOf, type TraceHeaders } from '../../tracing/trace-context.js';
 
 const REASON_LENGTH_MAX = 1000;
+/** The definition doesn't allow another run now. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'reference_in_use',
+  'concurrency_reached',
+  'queue_full',
+]);
 /** Errors that don't concern the start itself: it is repeated. */
 const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
@@ -42,7 +48,7 @@ export type StartAttempt =
   | { readonly outcome: 'started'; readonly instance: InstanceView }
   /** Another run has the reference, and the definition joins it. */
   | { readonly outcome: 'joined'; readonly instance: InstanceView }
-  /** Another run has the reference, and the definition doesn't allow a second one. */
+  /** The definition doesn't allow another run now. */
   | { readonly outcome: 'refused'; readonly error: AppError }
   /** The definition is disabled. */
   | { readonly outcome: 'disabled' }
@@ -77,7 +83,7 @@ export class TriggerStarter {
         return { outcome: 'failed', error: this.#unexpected(error) };
       if (TRANSIENT.has(error.code)) throw error;
       if (error.code === 'definition_disabled') return { outcome: 'disabled' };
-      if (error.code === 'reference_in_use') return { outcome: 'refused', error };
+      if (REFUSALS.has(error.code)) return { outcome: 'refused', error };
       return { outcome: 'failed', error };
     }
   }

@@ -1,4 +1,4 @@
-/** Instances, with their messages, history and audit. Rules S1–S13: ../store.ts. */
+/** Instances, with their messages, history and audit. Rules S1–S14: ../store.ts. */
 import type { Priority } from '../../engine/model/start-options.js';
 import type {
   AuditEntry,
@@ -32,6 +32,7 @@ import type {
 } from '../records/instances.js';
 import type { InboxMessage, OutgoingMessage } from '../records/messages.js';
 import type { MessageClaimer, PostedMessage } from '../records/posted-messages.js';
+import type { PlaceCounts, PlaceGrants, PlaceRequest, PlacesOf } from '../records/places.js';
 import type { TextFindings, TextSearch } from '../records/text-search.js';
 
 export interface InstanceStore {
@@ -64,6 +65,16 @@ export interface InstanceStore {
   claimInstance(claim: ClaimInstance): Promise<InstanceRecord | null>;
   /** The last open instance before this place; null: there is none. */
   findPredecessor(place: QueuePosition): Promise<string | null>;
+  /** Grants the free places of a key, in order of priority, then of the time from which the instances count (rule S14). */
+  grantPlaces(request: PlaceRequest): Promise<PlaceGrants>;
+  /** For display. `id`: the instance that waits. */
+  countPlaces(places: PlacesOf, id: string): Promise<PlaceCounts>;
+  /** Keys of the definition for which instances wait, in order, after the given one. */
+  findWaitingKeys(
+    definitionId: string,
+    after: string | null,
+    limit: number,
+  ): Promise<readonly string[]>;
   /** Sets `crashes` if the epoch is the given one; returns false otherwise. */
   setCrashes(id: string, epoch: number, crashes: number): Promise<boolean>;
   /** Instances with `wakeAt <= dueBefore` in any status, earliest first, after the position `after`. */

@@ -86,7 +86,17 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
   const { lastChangeAt, errorAt, failingSince, failure, outcome, parentId, rootId } = instance;
   const { underWay, tags, index } = instance;
-  const { countsFrom, priority, queued, restartOf, restartedAs, retentionMs, startedBy } = instance;
+  const {
+    concurrencyKey,
+    countsFrom,
+    place,
+    priority,
+    queued,
+    restartOf,
+    restartedAs,
+    retentionMs,
+    startedBy,
+  } = instance;
   return {
     id,
     definitionId,
@@ -116,6 +126,8 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
     priority,
     queued,
     countsFrom,
+    concurrencyKey,
+    place,
     restartOf,
     restartedAs,
     retentionMs,

@@ -51,6 +51,7 @@ export function commitInstance(
     inbox: commit.keepInbox === true ? current.inbox : [],
     underWay: commit.underWay,
     queued: commit.queued ?? current.queued,
+    place: commit.takesPlace === true ? 'held' : current.place,
     crashes: commit.crashes ?? 0,
     revision: current.revision + 1,
   });

@@ -28,6 +28,7 @@ import * as instances from './instances.js';
 import { emptyMemoryData, type MemoryData } from './memory-data.js';
 import * as messages from './messages.js';
 import * as notifications from './notifications.js';
+import * as places from './places.js';
 import * as resources from './resources.js';
 import * as starts from './starts.js';
 import * as textSearch from './text-search.js';
@@ -49,6 +50,7 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   ...instances,
   ...messages,
   ...notifications,
+  ...places,
   ...resources,
   ...starts,
   ...textSearch,

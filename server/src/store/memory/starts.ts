@@ -16,6 +16,7 @@ import { queueOf } from './instances.js';
 import { newestFirst, summaryOf } from './instance-lists.js';
 import type { MemoryData } from './memory-data.js';
 import { insertDeliveries } from './notifications.js';
+import { refusalByPlaces } from './places.js';
 import { insertSideRecords } from './side-records.js';
 
 type Result = OperationResult<'insertInstance'>;
@@ -32,6 +33,8 @@ export function insertInstance(
   const refused = joinedBefore(data, record) ?? refusedNow(data, insert);
   if (refused !== null) return refused;
   if (isFull(data, record.rootId, openDescendantsMax)) return { outcome: 'full' };
+  const noPlace = refusalByPlaces(data, insert);
+  if (noPlace !== null) return noPlace;
   const inserted = conflict?.action === 'terminate' ? terminateOpen(data, insert) : INSERTED;
   if (inserted.outcome !== 'inserted') return inserted;
   insertSideRecords(data, side);

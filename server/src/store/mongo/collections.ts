@@ -186,6 +186,14 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
     countsFrom: -1,
     _id: -1,
   });
+  await ensurePartialIndex(collections.instances, 'openChangedAt', {
+    definitionId: 1,
+    concurrencyKey: 1,
+    place: 1,
+    priority: 1,
+    countsFrom: 1,
+    _id: 1,
+  });
   await ensurePartialIndex(collections.instances, 'queued', { queued: 1, startTime: -1, _id: -1 });
   await ensurePartialIndex(
     collections.instances,

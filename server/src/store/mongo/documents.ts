@@ -2,6 +2,7 @@
  * The documents of the database, by collection; see collections.ts. Ids and names are encoded by text-codec.ts; long texts
  * are packed.
  */
+import type { Place } from '../records/places.js';
 import type { Priority } from '../../engine/model/start-options.js';
 import type { BulkJobState } from '../records/bulk-jobs.js';
 import type { DeliverySummary } from '../records/notifications.js';
@@ -79,6 +80,9 @@ export interface InstanceDocument {
   readonly queued?: true;
   /** Absent if it counts from its start. */
   readonly countsFrom?: number;
+  /** Absent if there is none. */
+  readonly concurrencyKey?: string;
+  readonly place?: Place;
   readonly retentionMs?: number;
   /** Absent if no trigger started the instance. */
   readonly startedBy?: string;
@@ -137,6 +141,15 @@ export interface JoinedStartDocument {
 }
 
 /** The newest start with a conflict rule, by definition and reference; see reference-claims.ts. */
+/** The claim that a start replaces after the one that contains this. */
+export interface SecondClaim {
+  readonly key: string;
+  /** The token to replace; null: there was no claim. */
+  readonly token: string | null;
+  readonly next: string;
+}
+
+/** A claim of a reference, or of the places of a key: see reference-claims.ts. */
 export interface ReferenceClaimDocument {
   readonly _id: string;
   /** Changes with every claim. */
@@ -145,6 +158,10 @@ export interface ReferenceClaimDocument {
   readonly at: number;
   /** Present until it is inserted. */
   readonly starting?: InstanceDocument;
+  /** Set with `starting`, if it takes effect only with this claim of its reference. */
+  readonly reference?: SecondClaim;
+  /** The instances that get a place; present until they have it. */
+  readonly granting?: readonly string[];
 }
 
 /** A definition that is disabled, by its id. */

@@ -59,6 +59,7 @@ export async function commitInstance(
     set: {
       ...moved.set,
       ...(commit.queued === true && { queued: true as const }),
+      ...(commit.takesPlace === true && { place: 'held' as const }),
       status: commit.status,
       endTime: commit.endTime,
       ...change.set,

@@ -14,6 +14,7 @@ import * as instances from './instances.js';
 import * as messages from './messages.js';
 import type { MongoContext } from './mongo-context.js';
 import * as notifications from './notifications.js';
+import * as places from './places.js';
 import * as resources from './resources.js';
 import * as queues from './queues.js';
 import * as starts from './starts.js';
@@ -38,6 +39,7 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   ...messages,
   ...notifications,
   ...resources,
+  ...places,
   findPredecessor: queues.findPredecessor,
   ...starts,
   ...textSearch,

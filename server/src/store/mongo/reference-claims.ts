@@ -1,8 +1,8 @@
 /**
- * Claims of references, by which starts with a conflict rule take effect one after another (rule S10), although no operation
- * spans two documents.
+ * Claims of references, by which starts with a conflict rule take effect one after another (rule S10), and claims of the places of
+ * a key, by which starts and grants do (S14), although no operation spans two documents.
  *
- *   read the claim --> finish the start that it holds --> look for open instances --> replace the claim --> insert, clear
+ *   read the claim --> finish what it holds --> look for open instances --> replace the claim --> insert or grant, clear
  *
  * Invariants:
  *  RC1 A start takes effect when it replaces the claim that it has read, by compare-and-set on its token. Of several that
@@ -11,47 +11,89 @@
  *      place of a process that died, and no start decides without it.
  *  RC3 A claim may be removed when it contains nothing and its instance is gone: then it says no more than a missing one. While the
  *      instance is kept, a start that has read no claim, and was slow, must fail to make one: it hasn't seen the instance.
+ *  RC4 A start with both kinds of rule replaces the claim of its places, which names the claim of its reference. It takes effect
+ *      when that one is replaced, too, which whoever reads the first claim does. If another start was faster there, it has none.
  */
 import { randomUUID } from 'node:crypto';
-import type { InstanceDocument, ReferenceClaimDocument } from './documents.js';
+import type { InstanceDocument, ReferenceClaimDocument, SecondClaim } from './documents.js';
 import type { MongoContext, SweepPosition } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 
 type ClaimContext = Pick<MongoContext, 'instances' | 'referenceClaims'>;
 
-/** Returns the token to replace; null if the reference is unclaimed. */
-export async function readClaim(context: ClaimContext, key: string): Promise<string | null> {
-  const claim = await context.referenceClaims.findOne({ _id: key });
-  if (claim === null) return null;
-  await finishStartOfOther(context, claim);
-  return claim.token;
+/** A claim as it was read; the token is null if there was none. */
+export interface KnownClaim {
+  readonly key: string;
+  readonly token: string | null;
 }
 
-/** Replaces the claim and inserts the instance. Returns false if another start was faster. */
+export async function readClaim(context: ClaimContext, key: string): Promise<KnownClaim> {
+  const claim = await context.referenceClaims.findOne({ _id: key });
+  if (claim === null) return { key, token: null };
+  if (claim.granting !== undefined) await finishGrant(context, claim, claim.granting);
+  await finishStartOfOther(context, claim);
+  return { key, token: claim.token };
+}
+
+/** Replaces the claims, the one of a reference last, and inserts the instance. Returns false if another start was faster. */
 export async function claimAndInsert(
   context: ClaimContext,
-  claim: { readonly key: string; readonly token: string | null; readonly at: number },
-  instance: InstanceDocument,
+  [claim, second]: readonly [KnownClaim, KnownClaim?],
+  { at, instance }: { readonly at: number; readonly instance: InstanceDocument },
 ): Promise<boolean> {
-  const { at, key, token: known } = claim;
-  const token = randomUUID();
-  const content = { token, instanceId: instance._id, at, starting: instance };
-  if (known === null) {
-    try {
-      await context.referenceClaims.insertOne({ _id: key, ...content });
-    } catch (error) {
-      if (isDuplicateKey(error)) return false;
-      throw error;
-    }
-  } else {
-    const replaced = await context.referenceClaims.updateOne(
-      { _id: key, token: known },
-      { $set: content },
-    );
-    if (replaced.matchedCount === 0) return false;
-  }
-  await finishStart(context, { _id: key, ...content });
+  const content = {
+    _id: claim.key,
+    token: randomUUID(),
+    instanceId: instance._id,
+    at,
+    starting: instance,
+    ...(second !== undefined && { reference: { ...second, next: randomUUID() } }),
+  };
+  return (await replaceClaim(context, content, claim.token)) && finishStart(context, content);
+}
+
+/** Replaces the claim of the places of a key, and gives a place to these instances. Returns false if another one was faster. */
+export async function claimAndGrant(
+  context: ClaimContext,
+  { key, token }: KnownClaim,
+  { at, granting }: { readonly at: number; readonly granting: readonly [string, ...string[]] },
+): Promise<boolean> {
+  const content = { _id: key, token: randomUUID(), instanceId: granting[0], at, granting };
+  if (!(await replaceClaim(context, content, token))) return false;
+  await finishGrant(context, content, granting);
   return true;
+}
+
+async function replaceClaim(
+  { referenceClaims }: ClaimContext,
+  content: ReferenceClaimDocument,
+  known: string | null,
+): Promise<boolean> {
+  if (known !== null) {
+    const { _id, ...fields } = content;
+    const replaced = await referenceClaims.updateOne({ _id, token: known }, { $set: fields });
+    return replaced.matchedCount > 0;
+  }
+  try {
+    await referenceClaims.insertOne(content);
+    return true;
+  } catch (error) {
+    if (isDuplicateKey(error)) return false;
+    throw error;
+  }
+}
+
+/** Those that have ended, or have begun without a place in between, don't need one. */
+async function finishGrant(
+  { instances, referenceClaims }: ClaimContext,
+  { _id, token }: Pick<ReferenceClaimDocument, '_id' | 'token'>,
+  granting: readonly string[],
+): Promise<void> {
+  await instances.updateMany(
+    { _id: { $in: [...granting] }, place: 'waiting', openChangedAt: { $exists: true } },
+    { $set: { place: 'held' } },
+  );
+  await referenceClaims.updateOne({ _id, token }, { $unset: { granting: '' } });
 }
 
 /**
@@ -71,18 +113,42 @@ async function finishStartOfOther(
   });
 }
 
+/** Returns false if the start has no effect. */
 async function finishStart(
-  { instances, referenceClaims }: ClaimContext,
-  { _id, starting, token }: ReferenceClaimDocument,
-): Promise<void> {
-  if (starting === undefined) return;
-  try {
-    await instances.insertOne(starting);
-  } catch (error) {
-    // Its own process, or another one, was faster.
-    if (!isDuplicateKey(error)) throw error;
-  }
-  await referenceClaims.updateOne({ _id, token }, { $unset: { starting: '' } });
+  context: ClaimContext,
+  { _id, reference, starting, token, ...claim }: ReferenceClaimDocument,
+): Promise<boolean> {
+  if (starting === undefined) return true;
+  const { instances, referenceClaims } = context;
+  let hasEffect = true;
+  if (reference === undefined) {
+    try {
+      await instances.insertOne(starting);
+    } catch (error) {
+      // Its own process, or another one, was faster.
+      if (!isDuplicateKey(error)) throw error;
+    }
+  } else hasEffect = await finishSecond(context, { ...claim, starting }, reference);
+  await referenceClaims.updateOne({ _id, token }, { $unset: { starting: '', reference: '' } });
+  return hasEffect;
+}
+
+/** RC4 */
+async function finishSecond(
+  context: ClaimContext,
+  start: Required<Pick<ReferenceClaimDocument, 'at' | 'instanceId' | 'starting'>>,
+  { key, next, token }: SecondClaim,
+): Promise<boolean> {
+  const content = { _id: key, token: next, ...start };
+  if (await replaceClaim(context, content, token)) return finishStart(context, content);
+  const claim = await context.referenceClaims.findOne({ _id: key });
+  if (claim?.token === next) return finishStart(context, content);
+  // Whoever has replaced it again has inserted the instance before.
+  const inserted = await context.instances.findOne(
+    { _id: start.instanceId },
+    { projection: { _id: 1 } },
+  );
+  return inserted !== null;
 }
 
 /** Finishes the starts of processes that died, before a purge could remove their instances. */

@@ -11,6 +11,7 @@ import {
   type InstanceSummary,
   type TerminationEntry,
 } from '../records/instances.js';
+import { placesKeyOf } from '../records/places.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { FAR_FUTURE_MS, StoreUnavailableError } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
@@ -23,6 +24,7 @@ import { getInstance, WITHOUT_KEPT } from './instances.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { unpackText } from './packed-text.js';
+import { refusalByPlaces } from './places.js';
 import { lastInQueue } from './queues.js';
 import { claimAndInsert, readClaim } from './reference-claims.js';
 import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
@@ -41,11 +43,32 @@ export async function insertInstance(
   context: MongoContext,
   [insert]: OperationArguments<'insertInstance'>,
 ): Promise<Result> {
-  if (insert.conflict === undefined) return insertFreely(context, insert);
-  return context.references.run(referenceKeyOf(insert.record), () => insertByRule(context, insert));
+  const keys = claimKeysOf(insert);
+  if (keys === null) return insertFreely(context, insert);
+  const [first, second] = keys;
+  const { references } = context;
+  const work = (): Promise<Result> => insertByRules(context, insert, keys);
+  // Those of this process with the same keys run one after another. All take the keys in this order.
+  return references.run(second ?? first, () =>
+    second === undefined ? work() : references.run(first, work),
+  );
 }
 
-/** Without a conflict rule. */
+/** The claims that a start replaces: the one of its places first. Null: it has no rules. */
+function claimKeysOf({
+  conflict,
+  places,
+  record,
+}: InsertInstance): readonly [string, string?] | null {
+  const { concurrencyKey, definitionId } = record;
+  const reference = conflict === undefined ? null : encodeText(referenceKeyOf(record));
+  if (places === undefined || concurrencyKey === null)
+    return reference === null ? null : [reference];
+  const key = encodeText(placesKeyOf({ definitionId, key: concurrencyKey }));
+  return reference === null ? [key] : [key, reference];
+}
+
+/** Without rules. */
 async function insertFreely(context: MongoContext, insert: InsertInstance): Promise<Result> {
   const { openDescendantsMax, record } = insert;
   if (await context.disabledDefinitions.has(record.definitionId)) {
@@ -82,19 +105,26 @@ async function insertUncounted(context: MongoContext, insert: InsertInstance): P
   return repeated;
 }
 
-async function insertByRule(context: MongoContext, insert: InsertInstance): Promise<Result> {
+async function insertByRules(
+  context: MongoContext,
+  insert: InsertInstance,
+  [first, second]: readonly [string, string?],
+): Promise<Result> {
   const { record } = insert;
-  const key = encodeText(referenceKeyOf(record));
   const terminated: InstanceSummary[] = [];
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     // First: whatever others do after this read makes the claim fail.
-    const token = await readClaim(context, key);
+    const claim = await readClaim(context, first);
+    const claims =
+      second === undefined
+        ? ([claim] as const)
+        : ([claim, await readClaim(context, second)] as const);
     const refused = (await known(context, record)) ?? (await disabled(context, record));
     if (refused !== null) return refused;
-    const inUse = await refusedNow(context, insert);
+    const inUse = (await refusedNow(context, insert)) ?? (await refusalByPlaces(context, insert));
     if (inUse !== null) return inUse;
     const outcome = await counted(context, insert, () =>
-      insertByClaim(context, insert, { key, token, terminated }),
+      insertByClaim(context, insert, { claims, terminated }),
     );
     if (outcome === 'full') return { outcome };
     if (outcome === 'lost') continue;
@@ -117,23 +147,25 @@ async function counted<Outcome>(
 async function insertByClaim(
   context: MongoContext,
   insert: InsertInstance,
-  claim: {
-    readonly key: string;
-    readonly token: string | null;
+  {
+    claims,
+    terminated,
+  }: {
+    readonly claims: Parameters<typeof claimAndInsert>[1];
     readonly terminated: InstanceSummary[];
   },
 ): Promise<'inserted' | 'lost' | 'more'> {
   const { record, side } = insert;
-  if (await terminateOpen(context, insert, claim.terminated)) return 'more';
+  if (await terminateOpen(context, insert, terminated)) return 'more';
   const inserted = await insertSideRecords(context, side, {
     ...attemptOf(record),
     replaces: false,
   });
-  const document = await withInput(context, insert);
+  const instance = await withInput(context, insert);
   const at = record.lastChangeAt;
-  if (await claimAndInsert(context, { ...claim, at }, document)) return 'inserted';
+  if (await claimAndInsert(context, claims, { at, instance })) return 'inserted';
   await takeBack(context, inserted, side);
-  await takeBackInput(context, document);
+  await takeBackInput(context, instance);
   return 'lost';
 }
 

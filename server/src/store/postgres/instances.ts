@@ -222,6 +222,7 @@ function versionsPart(
 const QUEUED: Columns<InstanceCommit> = {
   id: ['text', ({ id }) => id],
   queued: ['boolean', ({ queued = false }) => queued],
+  place: ['text', ({ takesPlace }) => (takesPlace === true ? 'held' : null)],
 };
 
 /** Few instances wait for others. */
@@ -234,7 +235,8 @@ function queuedPart(
   return {
     part: `queues AS (SELECT * FROM ${parameters.rows('q', changed, QUEUED)})`,
     assignment: `,
-    queued = COALESCE((SELECT q.queued FROM queues AS q WHERE q.id = i.id), i.queued)`,
+    queued = COALESCE((SELECT q.queued FROM queues AS q WHERE q.id = i.id), i.queued),
+    place = COALESCE((SELECT q.place FROM queues AS q WHERE q.id = i.id), i.place)`,
   };
 }
 

@@ -15,8 +15,10 @@ import {
   type InstanceSummary,
   type TerminationEntry,
 } from '../records/instances.js';
+import { placesKeyOf } from '../records/places.js';
 import type { Columns } from '../sql/columns.js';
 import { lastCounting, summaryOf } from '../sql/instances.js';
+import { grantSteps, refusalByPlaces } from '../sql/places.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Statements } from './database.js';
@@ -43,8 +45,11 @@ export function insertInstance(
   context: PostgresContext,
   [insert]: OperationArguments<'insertInstance'>,
 ): Promise<Result> {
-  if (insert.conflict === undefined) return insertFreely(context, insert);
-  return context.references.run(referenceKeyOf(insert.record), () => insertByRule(context, insert));
+  const { conflict, places, record } = insert;
+  if (conflict === undefined && places === undefined) return insertFreely(context, insert);
+  // Those of this process wait without a connection.
+  const key = conflict === undefined ? (placesKey(record) ?? '') : referenceKeyOf(record);
+  return context.references.run(key, () => insertByRule(context, insert));
 }
 
 async function insertByRule(context: PostgresContext, insert: InsertInstance): Promise<Result> {
@@ -93,6 +98,8 @@ async function insertLocked(
   const refused = await refusedNow(statements, insert);
   if (refused !== null) return refused;
   if (!mayInsert) return { outcome: 'full' };
+  const noPlace = await runSteps(statements, refusalByPlaces(insert));
+  if (noPlace !== null) return noPlace;
   const terminated = await terminateOpen(statements, insert);
   if (terminated.isCut) return { outcome: 'more', terminated: terminated.summaries };
   const [outcome] = await insertAll(statements, [insert]);
@@ -108,17 +115,38 @@ async function insertLocked(
   throw new RolledBack(joinedMeanwhile ?? { outcome: 'disabled' });
 }
 
-async function lock(statements: Statements, { conflict, record }: InsertInstance): Promise<void> {
-  const ofReference = 'pg_advisory_xact_lock($1::bigint)';
+async function lock(statements: Statements, insert: InsertInstance): Promise<void> {
+  const { conflict, record } = insert;
+  const keys = [
+    ...(conflict === undefined ? [] : [referenceKeyOf(record)]),
+    ...(insert.places === undefined ? [] : [placesKey(record) ?? '']),
+  ];
+  await lockKeys(statements, keys);
   if (conflict?.action === 'join' && record.requestHash !== null) {
-    const text = `SELECT ${ofReference}, ${joinLockOf('$2')}`;
-    await statements.query(text, [lockOf(record), encodeTextWithoutNul(record.id)]);
-  } else await statements.query(`SELECT ${ofReference}`, [lockOf(record)]);
+    await statements.query(`SELECT ${joinLockOf('$1')}`, [encodeTextWithoutNul(record.id)]);
+  }
 }
 
-/** Different references may share a lock by chance, and then only wait for each other. */
-function lockOf(record: InstanceRecord): string {
-  return createHash('sha256').update(referenceKeyOf(record)).digest().readBigInt64BE().toString();
+/** Different keys may share a lock by chance, and then only wait for each other. Everyone takes them in the same order. */
+async function lockKeys(statements: Statements, keys: readonly string[]): Promise<void> {
+  const locks = keys.map((key) => createHash('sha256').update(key).digest().readBigInt64BE());
+  locks.sort((left, right) => (left < right ? -1 : 1));
+  const calls = locks.map((_, index) => `pg_advisory_xact_lock($${index + 1}::bigint)`);
+  await statements.query(`SELECT ${calls.join(', ')}`, locks.map(String));
+}
+
+function placesKey({ concurrencyKey, definitionId }: InstanceRecord): string | null {
+  return concurrencyKey === null ? null : placesKeyOf({ definitionId, key: concurrencyKey });
+}
+
+export function grantPlaces(
+  { database }: PostgresContext,
+  [request]: OperationArguments<'grantPlaces'>,
+): Promise<OperationResult<'grantPlaces'>> {
+  return database.transaction(async (statements) => {
+    await lockKeys(statements, [placesKeyOf(request)]);
+    return runSteps(statements, grantSteps(request));
+  });
 }
 
 const NAMED = 'reference = $1 AND definition_id = $2';

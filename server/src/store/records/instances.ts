@@ -6,6 +6,7 @@ import type { NewActivityRecord } from './activities.js';
 import type { SubscriptionRecord } from './events.js';
 import type { InboxMessage } from './messages.js';
 import type { DeliveryRecord } from './notifications.js';
+import type { Place, PlaceRule } from './places.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
@@ -56,6 +57,10 @@ export interface InstanceRecord {
   readonly queued: boolean;
   /** From when on it counts for those that wait, if not from `startTime` on. Never changes. */
   readonly countsFrom: number | null;
+  /** Null: its definition doesn't limit how many run at a time. Never changes. See places.ts. */
+  readonly concurrencyKey: string | null;
+  /** Null if `concurrencyKey` is. */
+  readonly place: Place | null;
   /** How long the instance is kept after its end, if its definition says so; null: as long as the server says. */
   readonly retentionMs: number | null;
   /** The time of the newest commit or control action. */
@@ -130,6 +135,8 @@ export interface InstanceCommit {
   readonly underWay: boolean;
   /** Omitted if it has not changed. */
   readonly queued?: boolean;
+  /** With `queued`: it holds a place from now on, if it hasn't held one. */
+  readonly takesPlace?: true;
   /** Default: 0. */
   readonly crashes?: number;
   readonly state: string;
@@ -184,6 +191,8 @@ export interface InsertInstance {
   readonly input?: string;
   /** What happens if another instance of the same definition has the same reference (rule S10). Omitted: nothing. */
   readonly conflict?: ConflictRule;
+  /** What happens if all places are taken (rule S14). Omitted: nothing. It comes after `conflict`. */
+  readonly places?: PlaceRule;
   /**
    * For an instance with a root: the maximum number of open descendants (Runnable or Suspended) of that root, including
    * this one. On MongoDB, each process but one may exceed it by `INSERTS_PER_COUNT`.
@@ -263,6 +272,10 @@ export type InsertInstanceResult =
   | { readonly outcome: 'in-use'; readonly record: InstanceSummary }
   /** With the conflict rule `queue`: no open instance has the reference. Nothing was inserted. */
   | { readonly outcome: 'free' }
+  /** For an instance with a place: all are taken, or others wait for one. Nothing was inserted. */
+  | { readonly outcome: 'no-place'; readonly holders: readonly string[] }
+  /** For an instance that waits for a place: as many wait as may. Nothing was inserted. */
+  | { readonly outcome: 'queue-full' }
   /** With the conflict rule `join`: the same. Nothing was inserted. */
   | { readonly outcome: 'joined'; readonly record: InstanceRecord }
   /** An earlier insert with this id, and with this request hash, joined an instance: as it was then. Nothing was inserted. */

@@ -11,6 +11,7 @@ import type {
   InstanceSummary,
   QueuePosition,
 } from '../records/instances.js';
+import type { Place } from '../records/places.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import { columnsOf, namesOf, readRecord, type Columns, type RecordColumns } from './columns.js';
 import { change, select, selectOne, type SqlOperations, type SqlSteps } from './statements.js';
@@ -50,6 +51,8 @@ export const SUMMARY_COLUMNS: Columns<InstanceSummary> = {
   priority: ['number', ({ priority }) => priority],
   queued: ['boolean', ({ queued }) => queued],
   countsFrom: ['number', ({ countsFrom }) => countsFrom],
+  concurrencyKey: ['text', ({ concurrencyKey }) => concurrencyKey],
+  place: ['text', ({ place }) => place],
   retentionMs: ['number', ({ retentionMs }) => retentionMs],
   startedBy: ['text', ({ startedBy }) => startedBy],
 };
@@ -184,6 +187,8 @@ export function summaryOf(row: StoredRow): InstanceSummary {
     priority: priorityOf(row),
     queued: row.boolean('queued'),
     countsFrom: row.numberOrNull('countsFrom'),
+    concurrencyKey: row.textOrNull('concurrencyKey'),
+    place: row.textOrNull('place') as Place | null,
     retentionMs: row.numberOrNull('retentionMs'),
     startedBy: row.textOrNull('startedBy'),
   };

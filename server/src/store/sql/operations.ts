@@ -9,6 +9,7 @@ import { HOUSEKEEPING_OPERATIONS } from './housekeeping.js';
 import { INSTANCE_LIST_OPERATIONS } from './instance-lists.js';
 import { INSTANCE_OPERATIONS } from './instances.js';
 import { NOTIFICATION_OPERATIONS } from './notifications.js';
+import { PLACE_OPERATIONS } from './places.js';
 import { RESOURCE_OPERATIONS } from './resources.js';
 import type { SqlOperations } from './statements.js';
 import { TRIGGER_OPERATIONS } from './triggers.js';
@@ -23,6 +24,7 @@ export const SQL_OPERATIONS = {
   ...INSTANCE_OPERATIONS,
   ...HOUSEKEEPING_OPERATIONS,
   ...NOTIFICATION_OPERATIONS,
+  ...PLACE_OPERATIONS,
   ...RESOURCE_OPERATIONS,
   ...TRIGGER_OPERATIONS,
 } satisfies SqlOperations;

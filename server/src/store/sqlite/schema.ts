@@ -19,7 +19,7 @@ CREATE TABLE instances (
   epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
   restartOf TEXT, restartedAs TEXT, priority INTEGER NOT NULL DEFAULT 3,
-  queued INTEGER NOT NULL DEFAULT 0, countsFrom INTEGER, retentionMs INTEGER, startedBy TEXT,
+  queued INTEGER NOT NULL DEFAULT 0, countsFrom INTEGER, concurrencyKey TEXT, place TEXT, retentionMs INTEGER, startedBy TEXT,
   inboxBytes INTEGER NOT NULL DEFAULT 0, input TEXT, state TEXT NOT NULL
 );
 CREATE INDEX instances_started ON instances (startTime, id);
@@ -42,6 +42,9 @@ CREATE INDEX instances_definition_reference ON instances (reference, definitionI
 -- Those that count only later for instances that wait, and those that wait.
 CREATE INDEX instances_later ON instances (reference, definitionId, countsFrom, id)
   WHERE reference IS NOT NULL AND countsFrom IS NOT NULL AND status IN ('Runnable', 'Suspended');
+-- By these an insert and a grant count the places of a key, and find who waits for one.
+CREATE INDEX instances_places ON instances (definitionId, concurrencyKey, place, priority, countsFrom, id)
+  WHERE concurrencyKey IS NOT NULL AND status IN ('Runnable', 'Suspended');
 CREATE INDEX instances_queued ON instances (startTime, id) WHERE queued = 1 AND status IN ('Runnable', 'Suspended');
 CREATE INDEX instances_due ON instances (wakeAt, id) WHERE wakeAt IS NOT NULL;
 CREATE INDEX instances_owned ON instances (owner, lastChangeAt, id) WHERE status = 'Runnable';

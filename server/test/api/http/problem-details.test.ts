@@ -17,6 +17,8 @@ const STATUSES: Record<ErrorCode, number> = {
   definition_disabled: 409,
   key_name_in_use: 409,
   reference_in_use: 409,
+  concurrency_reached: 409,
+  queue_full: 429,
   expression_failed: 400,
   input_not_found: 404,
   event_not_found: 404,

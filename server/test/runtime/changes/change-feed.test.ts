@@ -21,6 +21,7 @@ function instance(id: string, members: Partial<Instance> = {}): Instance {
     definitionId: 'd',
     version: 1,
     reference: null,
+    concurrencyKey: null,
     tags: {},
     priority: 3,
     index: {},

@@ -20,6 +20,7 @@ import { INBOX_BYTES_MAX, messageBytes } from '../../../src/store/records/messag
 const outbox = new Outbox({
   store: createMemoryStore(),
   clock: systemClock,
+  placesOf: () => Promise.resolve(null),
   logger: createLogger({ level: 'silent' }),
   announcer: { send: () => Promise.reject(new Error('nobody is told')) },
   posted: () => undefined,

@@ -35,7 +35,10 @@ function scene(admit: InstanceStarterOptions['inputSchemas']['admit']) {
     clock,
     ids: systemIds,
     metrics: new RuntimeMetrics(),
-    catalog: { startable: () => Promise.resolve(definition) },
+    catalog: {
+      latest: () => Promise.resolve(definition),
+      startable: () => Promise.resolve(definition),
+    },
     runner: {
       startInstance: (start) => {
         const { instance } = startSession(start.definition, start, start.startTime);

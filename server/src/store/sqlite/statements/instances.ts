@@ -1,4 +1,6 @@
 /** Instances: reads, commits, takeovers, and searches for instances that need a node. Each write runs in a transaction. */
+import { grantSteps } from '../../sql/places.js';
+import { runSteps } from '../shared-operations.js';
 import { storedFailingSince } from '../../failing-since.js';
 import { failureText, indexText } from '../../json-columns.js';
 import type {
@@ -61,7 +63,7 @@ export function commitInstance(
   if (changed === 0) return 'lost';
   if (commit.indexChange !== undefined) writeIndex(database, commit.id, commit.indexChange);
   if (commit.version !== undefined) writeVersion(database, commit, commit.version);
-  if (commit.queued !== undefined) writeQueued(database, commit.id, commit.queued);
+  if (commit.queued !== undefined) writeQueued(database, commit);
   for (const entry of commit.audit ?? []) noteAction(database, commit.id, entry);
   if (commit.keepInbox !== true) clearInbox(database, commit.id);
   insertSideRecords(database, commit.side);
@@ -95,8 +97,20 @@ function writeVersion(
 }
 
 /** A statement of its own: few instances wait for others. */
-function writeQueued(database: Database, id: string, queued: boolean): void {
-  database.run('UPDATE instances SET queued = ? WHERE id = ?', queued ? 1 : 0, encodeText(id));
+function writeQueued(database: Database, { id, queued, takesPlace }: InstanceCommit): void {
+  database.run(
+    "UPDATE instances SET queued = ?, place = CASE WHEN ? THEN 'held' ELSE place END WHERE id = ?",
+    queued === true ? 1 : 0,
+    takesPlace === true ? 1 : 0,
+    encodeText(id),
+  );
+}
+
+export function grantPlaces(
+  database: Database,
+  [request]: OperationArguments<'grantPlaces'>,
+): OperationResult<'grantPlaces'> {
+  return runSteps(database, grantSteps(request));
 }
 
 export function claimInstance(

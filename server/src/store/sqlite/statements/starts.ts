@@ -10,6 +10,7 @@ import {
 } from '../../records/instances.js';
 import { JOINED_START_COLUMNS } from '../../sql/archive-tables.js';
 import { lastCounting, SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
+import { refusalByPlaces } from '../../sql/places.js';
 import { insert } from '../../sql/statements.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
@@ -44,6 +45,8 @@ export function insertInstance(
   const refused = joinedBefore(database, record) ?? refusedNow(database, insert);
   if (refused !== null) return refused;
   if (isFull(database, record.rootId, openDescendantsMax)) return { outcome: 'full' };
+  const noPlace = runSteps(database, refusalByPlaces(insert));
+  if (noPlace !== null) return noPlace;
   const inserted = conflict?.action === 'terminate' ? terminateOpen(database, insert) : INSERTED;
   if (inserted.outcome !== 'inserted') return inserted;
   insertSideRecords(database, side);
