@@ -33,6 +33,8 @@ export interface EveryStoreOptions {
 const ON_DATABASE_SERVERS: ReadonlySet<string> = new Set([
   'activities',
   'archived runs',
+  'queued runs',
+  'runs at a time',
   'an Idempotency-Key',
   'an event',
   'leaks',
