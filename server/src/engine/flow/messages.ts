@@ -6,13 +6,11 @@ import { joinInstance, leaveInstance } from '../session/end-instance.js';
 import { completeIfDone } from '../session/end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
 import type { WorkflowDefinition } from '../model/definition.js';
-import { isEnded, type InstanceOutcome, type InstanceStatus } from '../model/instance.js';
-import type { StepError } from '../model/step-record.js';
+import { isEnded, type InstanceStatus } from '../model/instance.js';
 import { isAnswered, keepAnswer, noteDropped } from '../repair/answers.js';
 import type { KeyedRequest, Modification, Repair } from '../model/modification.js';
 import { describeModification } from '../repair/describe-modification.js';
 import { modifyInstance } from '../repair/modify.js';
-import { acceptsOutcome } from '../primitives/effects.js';
 import type { Json, JsonObject } from '../values/json.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
 import {
@@ -24,6 +22,7 @@ import {
 } from '../session/pointer-states.js';
 import { endWait, type Session } from '../session/session.js';
 import { continueContainers } from '../primitives/continue-containers.js';
+import { applyChildEnd, type ChildMessage } from './child-end.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
 
 export interface EventMessage {
@@ -47,21 +46,6 @@ export interface ActivityMessage {
   readonly retryable?: boolean;
   /** The holder of a withdrawn item gave it back. */
   readonly released?: true;
-}
-
-export interface ChildMessage {
-  readonly kind: 'child';
-  readonly pointerId: number;
-  readonly attempt: number;
-  readonly workflowId: string;
-  readonly status: InstanceStatus;
-  /** Earlier versions of the server omit the outcome and the error. */
-  readonly outcome?: InstanceOutcome;
-  readonly error?: Pick<StepError, 'stepId' | 'type' | 'message' | 'data'> | null;
-  /** Null if it no longer exists. */
-  readonly data: JsonObject | null;
-  /** The instance has not ended: too many steps had joined it already. */
-  readonly refused?: true;
 }
 
 /** Ends the wait for the next attempt of all failed steps. */
@@ -275,58 +259,7 @@ function applyChild(session: Session, message: ChildMessage): void {
   const pointer = session.instance.pointers.get(message.pointerId);
   // From a node of an earlier version, which doesn't know queues.
   if (pointer?.state.kind === 'queued') askForPlaces(session);
-  if (pointer?.state.kind !== 'child' || pointer.attempt !== message.attempt) return;
-  if (pointer.state.workflowId !== message.workflowId) return;
-  const { data, status, workflowId } = message;
-  const outcome = message.outcome ?? (status === 'Complete' ? 'Succeeded' : 'Terminated');
-  const isRefused = message.refused === true;
-  const isAccepted = !isRefused && acceptsOutcome(pointer.state.inputs, outcome);
-  if (isAccepted) {
-    finish(session, pointer, {
-      WorkflowId: workflowId,
-      Status: status,
-      Outcome: outcome,
-      Data: data,
-    });
-    return;
-  }
-  // The end may arrive before the response to the start. That response must not count for the next attempt.
-  if (!pointer.state.started) session.changes.abortedEffects.push(pointer.id);
-  stopWaitingAnswered(session, pointer);
-  const error = message.error ?? null;
-  failStep(
-    session,
-    pointer,
-    isRefused ? joinRefused(workflowId, error) : childFailure(workflowId, outcome, error),
-  );
-}
-
-type ChildError = NonNullable<ChildMessage['error']>;
-
-function joinRefused(workflowId: string, error: ChildError | null): Failure {
-  const because = error === null ? '' : `: ${error.message}`;
-  return {
-    type: 'SubWorkflowFailed',
-    message: `this step cannot wait for run ${workflowId}${because}`,
-  };
-}
-
-function childFailure(
-  workflowId: string,
-  outcome: InstanceOutcome,
-  error: ChildError | null,
-): Failure {
-  const because = error === null ? '' : `: ${describeError(error)}`;
-  const shown = error === null ? null : { ...error };
-  return {
-    type: 'ChildFailed',
-    message: `run ${workflowId} ended with the outcome ${outcome}${because}`,
-    data: { workflowId, outcome, error: shown },
-  };
-}
-
-function describeError({ message, stepId }: ChildError): string {
-  return stepId === '' ? message : `step ${stepId} failed: ${message}`;
+  else if (pointer !== undefined) applyChildEnd(session, pointer, message);
 }
 
 function applyBegin(session: Session): void {

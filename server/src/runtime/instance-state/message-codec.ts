@@ -1,12 +1,8 @@
 /** Messages between instances, events and activities in their stored form: JSON text that the engine can read. */
+import type { ChildMessage } from '../../engine/flow/child-end.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
-import type {
-  ChildMessage,
-  EventMessage,
-  Message,
-  ModifyMessage,
-} from '../../engine/flow/messages.js';
+import type { EventMessage, Message, ModifyMessage } from '../../engine/flow/messages.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { Logger } from '../../base/logger.js';

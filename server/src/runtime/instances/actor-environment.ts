@@ -2,7 +2,8 @@
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { IndexPaths } from '../../engine/values/index-fields.js';
 import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
-import type { ChildMessage, EffectResult, EventMessage } from '../../engine/flow/messages.js';
+import type { ChildMessage } from '../../engine/flow/child-end.js';
+import type { EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import type { Session } from '../../engine/session/session.js';
 import type { StepBodyContext } from '../../step-bodies/step-body.js';

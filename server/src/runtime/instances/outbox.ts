@@ -1,5 +1,5 @@
 /** Sends an instance's messages to others: its result to its parent, terminations to its children. */
-import type { ChildMessage } from '../../engine/flow/messages.js';
+import type { ChildMessage } from '../../engine/flow/child-end.js';
 import { JOINED_BY_MAX } from '../../engine/session/end-instance.js';
 import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { Clock } from '../../base/clock.js';

@@ -12,11 +12,11 @@ import type { WorkflowDefinition } from '../../../src/engine/model/definition.js
 import { type Failure } from '../../../src/engine/failure/fail-step.js';
 import { isEnded, type InstanceStatus, type Instance } from '../../../src/engine/model/instance.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
+import type { ChildMessage } from '../../../src/engine/flow/child-end.js';
 import { applyStatus, startSession, restoreSession } from '../../../src/engine/flow/lifecycle.js';
 import {
   applyEffect,
   applyMessage,
-  type ChildMessage,
   type EffectResult,
   type EventMessage,
   type Message,

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import type { OutboxMessage } from '../../../src/engine/model/instance.js';
-import type { ChildMessage } from '../../../src/engine/flow/messages.js';
+import type { ChildMessage } from '../../../src/engine/flow/child-end.js';
 import {
   childReference,
   inboxMessage,
