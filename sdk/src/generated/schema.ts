@@ -2342,7 +2342,7 @@ export interface components {
             } | null;
             /** @description The default reference of runs: an expression over the start data. If it evaluates to None, the run has no reference. */
             reference?: string | number | null;
-            /** @description What happens if another run has the same reference: `allow`, `fail`, `existing` or `terminate`, in any casing. A start can override it. */
+            /** @description What happens if another run has the same reference: `allow`, `fail`, `existing`, `terminate` or `queue`, in any casing. A start can override it. */
             onConflict?: string | null;
             /** @description Which other runs count for `onConflict`: `Open` ones, or all `Kept` ones, in any casing. A start can override it. */
             conflictScope?: string | null;
@@ -3572,6 +3572,7 @@ export interface components {
          *         "failingSince": null,
          *         "parent": null,
          *         "priority": 3,
+         *         "queued": false,
          *         "restartOf": null,
          *         "restartedAs": null,
          *         "trigger": null
@@ -4025,7 +4026,7 @@ export interface components {
             createdBy: string | null;
         };
         /**
-         * @description The reason that an open step is waiting. `kind` determines which other members are present.
+         * @description The reason that an open step is waiting. `kind` determines which other members are present. `queue`: the first step waits for other runs, whose ids only the explanation of the run has, in `holders`.
          * @example {
          *       "kind": "event",
          *       "eventName": "Approved",
@@ -4256,11 +4257,13 @@ export interface components {
             nodeId?: string;
             worker?: components["schemas"]["HoldingWorker"];
             queue?: components["schemas"]["ActivityPolling"];
+            /** @description For `queue`: the ids of the runs that it waits for, the first ten of them, in their order. Empty if all have ended. */
+            holders?: string[];
             error: components["schemas"]["StepError"] | null;
             actions: components["schemas"]["OperatorAction"][];
         };
         /**
-         * @description What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error` is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it can't be read. `compensating`: the run is being terminated with compensation. `running`: an HTTP call or a script is in progress. `scheduled`: the step is due but hasn't run yet.
+         * @description What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error` is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it can't be read. `compensating`: the run is being terminated with compensation. `queue`: the first step waits for other runs. `running`: an HTTP call or a script is in progress. `scheduled`: the step is due but hasn't run yet.
          * @enum {string}
          */
         WaitReasonKind: "suspended" | "set-aside" | "compensating" | "timer" | "queue" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
@@ -4379,7 +4382,7 @@ export interface components {
             data?: components["schemas"]["JsonValue"];
             /** @description An expression. Default: the value of the definition's `Reference`. */
             reference?: string;
-            /** @description What happens if another run of the definition has the same reference: `allow`, `fail` (409), `existing` or `terminate`, in any casing. Plain text, not an expression. Default: the definition's `OnConflict`, or `allow`. */
+            /** @description What happens if another run of the definition has the same reference: `allow`, `fail` (409), `existing`, `terminate` or `queue`, in any casing. Plain text, not an expression. Default: the definition's `OnConflict`, or `allow`. */
             onConflict?: string;
             /** @description Which other runs count: `open` ones, or all `kept` ones, in any casing. Plain text. Default: the definition's `ConflictScope`, or `open`. */
             conflictScope?: string;
@@ -11316,7 +11319,7 @@ export interface operations {
                 tag?: string[];
                 /** @description The order in which the work of the run waits, from 1 (first) to 5 (last). The default is the definition's `Priority`, or 3 */
                 priority?: components["schemas"]["Priority"];
-                /** @description What happens if another run of the same definition has the same reference. `allow` starts another run. `fail` responds with 409 and the id of the other run. `existing` returns the other run and starts none. `terminate` terminates open runs and starts this one. `queue` starts this one when the open ones have ended. All except `allow` require a reference. The default is the definition's `OnConflict`, or `allow` */
+                /** @description What happens if another run of the same definition has the same reference. `allow` starts another run. `fail` responds with 409 and the id of the other run. `existing` returns the other run and starts none. `terminate` terminates open runs and starts this one. `queue` accepts this one, and runs its first step when the runs that were open before it have ended. All except `allow` require a reference. The default is the definition's `OnConflict`, or `allow` */
                 onConflict?: components["schemas"]["OnConflict"];
                 /** @description Which other runs count: only `open` ones, or all runs that the server still keeps (`kept`), including ended ones. The default is the definition's `ConflictScope`, or `open` */
                 conflictScope?: components["schemas"]["ConflictScope"];
@@ -12028,6 +12031,7 @@ export interface operations {
                      *         "failingSince": null,
                      *         "parent": null,
                      *         "priority": 3,
+                     *         "queued": false,
                      *         "restartOf": null,
                      *         "restartedAs": null,
                      *         "trigger": null
@@ -12070,6 +12074,7 @@ export interface operations {
                      *       failingSince: null
                      *       parent: null
                      *       priority: 3
+                     *       queued: false
                      *       restartOf: null
                      *       restartedAs: null
                      *       trigger: null
@@ -12375,6 +12380,7 @@ export interface operations {
                      *         "failingSince": null,
                      *         "parent": null,
                      *         "priority": 3,
+                     *         "queued": false,
                      *         "restartOf": null,
                      *         "restartedAs": null,
                      *         "trigger": null
@@ -12417,6 +12423,7 @@ export interface operations {
                      *       failingSince: null
                      *       parent: null
                      *       priority: 3
+                     *       queued: false
                      *       restartOf: null
                      *       restartedAs: null
                      *       trigger: null

@@ -33,7 +33,11 @@ everyStore('queued runs', (at) => {
     const [waiting] = await client.steps(second.workflowId);
     expect(waiting).toMatchObject({ status: 'Waiting', waitsFor: { kind: 'queue' } });
     const { body } = await client.get<Explanation>(`/api/workflow/${second.workflowId}/explain`);
-    expect(body.reasons).toMatchObject([{ kind: 'queue' }]);
+    const before = "queued: waits for the runs with the reference 'r' that were open before it";
+    expect(body).toMatchObject({
+      summary: `${before}; 1 of them is open`,
+      reasons: [{ kind: 'queue', holders: [first.workflowId], stepId: null }],
+    });
     const listed = await client.get<WorkflowPage>(`/api/workflow?queued=true&definitionId=${id}`);
     expect(listed.body.items.map(({ workflowId }) => workflowId)).toEqual([second.workflowId]);
     await client.publish('go', first.workflowId, null);
@@ -85,6 +89,8 @@ everyStore('queued runs', (at) => {
       queued: false,
     });
     expect(await client.workflow(third.workflowId)).toMatchObject({ queued: true });
+    const { body } = await client.get<Explanation>(`/api/workflow/${third.workflowId}/explain`);
+    expect(body.reasons).toMatchObject([{ holders: [first.workflowId] }]);
     await client.terminate(first.workflowId);
     await client.untilWorkflow(third.workflowId, ({ queued }) => !queued);
   });

@@ -27,7 +27,7 @@ function sayState(pointer: Pointer, facts: InstanceFacts): Said {
         ? sayRetry(pointer, state, facts)
         : sayTimer(pointer, state, facts);
     case 'queued':
-      return sayQueue(facts);
+      return sayQueue(pointer, facts);
     case 'event':
       return sayEvent(pointer, state, facts);
     case 'activity':
@@ -66,14 +66,29 @@ function sayStart({ until }: State<'sleeping'>, facts: InstanceFacts): Said {
   };
 }
 
-function sayQueue({ instance, startTime, status }: InstanceFacts): Said {
+function sayQueue(pointer: Pointer, facts: InstanceFacts): Said {
+  const { instance, startTime, status } = facts;
+  const known = factsOf(pointer, facts, 'queue');
   const reference = instance?.reference ?? '';
+  const before = known === null ? '' : sayBefore(known, status);
   return {
     kind: 'queue',
-    text: `queued: waits for the runs with the reference '${reference}' that were open before it`,
+    text: `queued: waits for the runs with the reference '${reference}' that were open before it${before}`,
     since: startTime,
+    ...(known !== null && { holders: known.holders }),
     actions: status === 'Runnable' ? ['suspend', 'terminate'] : ['terminate'],
   };
+}
+
+function sayBefore(
+  { count, isExact }: Extract<PointerFacts, { kind: 'queue' }>,
+  status: InstanceFacts['status'],
+): string {
+  if (!isExact) return `; ${count === 0 ? 'some' : `at least ${count}`} of them are open`;
+  if (count > 0) return `; ${count} of them ${count === 1 ? 'is' : 'are'} open`;
+  return status === 'Suspended'
+    ? '; all have ended, and it begins when it is resumed'
+    : '; all have ended, and it is about to begin';
 }
 
 function sayRetry(

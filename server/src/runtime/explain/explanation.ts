@@ -52,6 +52,8 @@ export interface WaitReason {
   readonly worker?: { readonly workerId: string; readonly leaseUntil: number | null };
   /** The polls that could claim an activity that no worker holds. */
   readonly queue?: Polling;
+  /** The ids of the first instances that it waits for, in their order. */
+  readonly holders?: readonly string[];
   readonly error: StepError | null;
   /** The actions that would resolve it. */
   readonly actions: readonly AuditAction[];
@@ -96,6 +98,14 @@ export type PointerFacts =
       /** Null: not offered yet, or its result was already applied. */
       readonly record: ActivityRecord | null;
       readonly polling: Polling;
+    }
+  | {
+      readonly kind: 'queue';
+      /** The ids of the first instances before it, in their order. */
+      readonly holders: readonly string[];
+      /** How many are before it: at least so many, unless it is exact. */
+      readonly count: number;
+      readonly isExact: boolean;
     }
   /** Null: there is no such instance. */
   | { readonly kind: 'child'; readonly child: Explanation | null };

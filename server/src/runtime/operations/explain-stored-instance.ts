@@ -20,6 +20,7 @@ import type { NodeRegistry } from '../fleet/node-registry.js';
 import { pollingOf } from '../fleet/node-views.js';
 import { explainInstance } from '../explain/explain-instance.js';
 import type { Explanation, InstanceFacts, PointerFacts } from '../explain/explanation.js';
+import { queueFacts } from './queue-holders.js';
 
 /** Maximum number of open steps that are explained; the others are only counted. */
 const REASONS_MAX = 50;
@@ -41,7 +42,7 @@ export interface ExplainOptions {
 interface ExplainContext {
   readonly now: number;
   readonly nodes: readonly NodeRecord[];
-  /** Children of these definitions are explained by their own waits; null: none are, as inside a child. */
+  /** Children of these definitions are explained by their own waits, and holders named; null: none are, as inside a child. */
   readonly childrenWithin: AllowedNames | null;
 }
 
@@ -179,6 +180,8 @@ async function factsOf(
     leaves.map(async (pointer): Promise<[number, PointerFacts | null]> => {
       const { state } = pointer;
       if (state.kind === 'event') return [pointer.id, await eventFacts(instance, state, options)];
+      if (state.kind === 'queued' && context.childrenWithin !== null)
+        return [pointer.id, await queueFacts(instance, state, options.store)];
       if (state.kind === 'child') return [pointer.id, children.get(pointer.id) ?? null];
       const activity = activities.get(executionKey(instance.id, pointer)) ?? null;
       return [pointer.id, activityFacts(state, activity, { options, context })];

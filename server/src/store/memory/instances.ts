@@ -2,6 +2,7 @@
 import type { InstancePosition } from '../records/instance-lists.js';
 import {
   isLive,
+  inQueueOrder,
   positionOf,
   type QueuePosition,
   type DueInstance,
@@ -98,13 +99,6 @@ export function queueOf(
     .filter((other) => other.definitionId === definitionId && other.reference === reference)
     .filter(({ status }) => isLive(status))
     .sort((left, right) => inQueueOrder(positionOf(left), positionOf(right)));
-}
-
-function inQueueOrder(
-  left: Pick<QueuePosition, 'at' | 'id'>,
-  right: Pick<QueuePosition, 'at' | 'id'>,
-): number {
-  return left.at - right.at || compareText(left.id, right.id);
 }
 
 export function setCrashes(

@@ -2,6 +2,7 @@
 import type { Priority } from '../../engine/model/start-options.js';
 import type { IndexFields } from '../../engine/values/index-fields.js';
 import type { Tags } from '../../engine/values/tags.js';
+import { compareText } from '../text-order.js';
 import type { NewActivityRecord } from './activities.js';
 import type { SubscriptionRecord } from './events.js';
 import type { InboxMessage } from './messages.js';
@@ -302,6 +303,13 @@ export function positionOf({
   startTime,
 }: Pick<InstanceRecord, 'countsFrom' | 'id' | 'startTime'>): Pick<QueuePosition, 'at' | 'id'> {
   return { at: countsFrom ?? startTime, id };
+}
+
+export function inQueueOrder(
+  left: Pick<QueuePosition, 'at' | 'id'>,
+  right: Pick<QueuePosition, 'at' | 'id'>,
+): number {
+  return left.at - right.at || compareText(left.id, right.id);
 }
 
 /**

@@ -11,6 +11,7 @@ const SOME_WORKFLOW = {
   reference: null,
   tags: { team: 'billing' },
   priority: 3,
+  queued: false,
   index: { customer: 'C-17' },
   status: 'Runnable',
   outcome: null,

@@ -27,7 +27,7 @@ export function toExplanation(explanation: host.Explanation): wire.Explanation {
 }
 
 function toReason(reason: host.WaitReason): wire.WaitReason {
-  const { actions, error, queue, since, until, worker, ...rest } = reason;
+  const { actions, error, holders, queue, since, until, worker, ...rest } = reason;
   return {
     ...rest,
     since: toWireTimeOrNull(since),
@@ -38,6 +38,7 @@ function toReason(reason: host.WaitReason): wire.WaitReason {
     ...(queue !== undefined && {
       queue: { pollers: queue.pollers, lastPollTime: toWireTimeOrNull(queue.lastPollTime) },
     }),
+    ...(holders !== undefined && { holders: [...holders] }),
     error: error === null ? null : toStepError(error),
     actions: [...actions],
   };

@@ -214,8 +214,8 @@ export interface DefinitionDocument {
    */
   reference?: string | number | null;
   /**
-   * What happens if another run has the same reference: `allow`, `fail`, `existing` or `terminate`, in any casing. A start can
-   * override it.
+   * What happens if another run has the same reference: `allow`, `fail`, `existing`, `terminate` or `queue`, in any casing. A
+   * start can override it.
    */
   onConflict?: string | null;
   /**

@@ -7,8 +7,8 @@ import type { Time } from './time.js';
 /**
  * What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error`
  * is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it can't be read.
- * `compensating`: the run is being terminated with compensation. `running`: an HTTP call or a script is in progress. `scheduled`:
- * the step is due but hasn't run yet.
+ * `compensating`: the run is being terminated with compensation. `queue`: the first step waits for other runs. `running`: an HTTP
+ * call or a script is in progress. `scheduled`: the step is due but hasn't run yet.
  */
 export type WaitReasonKind =
   | 'suspended'
@@ -101,6 +101,10 @@ export interface WaitReason {
   nodeId?: string;
   worker?: HoldingWorker;
   queue?: ActivityPolling;
+  /**
+   * For `queue`: the ids of the runs that it waits for, the first ten of them, in their order. Empty if all have ended.
+   */
+  holders?: string[];
   error: StepError | null;
   actions: OperatorAction[];
 }

@@ -182,6 +182,7 @@ export interface RepairWarning {
  *     "failingSince": null,
  *     "parent": null,
  *     "priority": 3,
+ *     "queued": false,
  *     "restartOf": null,
  *     "restartedAs": null,
  *     "trigger": null

@@ -37,8 +37,8 @@ export interface StartQuery {
   /**
    * What happens if another run of the same definition has the same reference. `allow` starts another run.
    * `fail` responds with 409 and the id of the other run. `existing` returns the other run and starts none. `terminate`
-   * terminates open runs and starts this one. `queue` starts this one when the open ones have ended. All except `allow` require a reference. The default is the definition's
-   * `OnConflict`, or `allow`
+   * terminates open runs and starts this one. `queue` accepts this one, and runs its first step when the runs that were open
+   * before it have ended. All except `allow` require a reference. The default is the definition's `OnConflict`, or `allow`
    */
   onConflict?: OnConflict;
   /**

@@ -11,7 +11,8 @@ export type StepExecutionStatus =
   'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
 
 /**
- * The reason that an open step is waiting. `kind` determines which other members are present.
+ * The reason that an open step is waiting. `kind` determines which other members are present. `queue`: the first step waits for
+ * other runs, whose ids only the explanation of the run has, in `holders`.
  *
  * @example { "kind": "event", "eventName": "Approved", "eventKey": "order-7" }
  */

@@ -31,8 +31,8 @@ export interface WebhookStart {
    */
   reference?: string;
   /**
-   * What happens if another run of the definition has the same reference: `allow`, `fail` (409), `existing` or `terminate`, in
-   * any casing. Plain text, not an expression. Default: the definition's `OnConflict`, or `allow`.
+   * What happens if another run of the definition has the same reference: `allow`, `fail` (409), `existing`, `terminate` or
+   * `queue`, in any casing. Plain text, not an expression. Default: the definition's `OnConflict`, or `allow`.
    */
   onConflict?: string;
   /**
