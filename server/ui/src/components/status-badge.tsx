@@ -1,9 +1,9 @@
-import type { StepExecution, WaitReason, WorkflowOutcome, WorkflowStatus } from '@stepwright/sdk';
+import type { StepExecution, WaitReason } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 import { lookOfRun, lookOfStep } from './statuses.js';
 
 interface RunBadgeProps {
-  readonly run: { readonly status: WorkflowStatus; readonly outcome: WorkflowOutcome | null };
+  readonly run: Parameters<typeof lookOfRun>[0];
   /** From the run's explanation: whether it is running, waiting or retrying. Undefined if not known yet. */
   readonly reasons: readonly Pick<WaitReason, 'kind'>[] | undefined;
 }

@@ -20,6 +20,7 @@ const RUN_LOOKS = {
   open: { word: 'Open', tone: 'running' },
   running: { word: 'Running', tone: 'running' },
   waiting: { word: 'Waiting', tone: 'waiting' },
+  queued: { word: 'Queued', tone: 'waiting' },
   retrying: { word: 'Retrying', tone: 'bad' },
   compensating: { word: 'Compensating', tone: 'warning' },
   suspended: { word: 'Suspended', tone: 'warning' },
@@ -51,16 +52,24 @@ const KIND_STATES: Readonly<Record<ReasonKind, RunState>> = {
   activity: 'waiting',
   workflow: 'waiting',
   timer: 'waiting',
-  queue: 'waiting',
+  queue: 'queued',
   ended: 'completed',
 };
 
 /** The state that needs most attention decides. */
-const BY_ATTENTION: readonly RunState[] = ['compensating', 'retrying', 'running', 'waiting'];
+const BY_ATTENTION: readonly RunState[] = [
+  'compensating',
+  'retrying',
+  'running',
+  'waiting',
+  'queued',
+];
 
 interface RunStand {
   readonly status: WorkflowStatus;
   readonly outcome: WorkflowOutcome | null;
+  /** Whether its first step waits for the runs before it, as far as that is known. */
+  readonly queued?: boolean;
 }
 
 /** @param kinds of the reasons in the explanation of the run; undefined while they are unknown */
@@ -69,11 +78,12 @@ export function lookOfRun(run: RunStand, kinds: readonly ReasonKind[] | undefine
 }
 
 function stateOf(
-  { status, outcome }: RunStand,
+  { status, outcome, queued }: RunStand,
   kinds: readonly ReasonKind[] | undefined,
 ): RunState {
   if (outcome !== null) return OUTCOME_STATES[outcome];
   if (status !== 'Runnable') return status === 'Suspended' ? 'suspended' : 'terminated';
+  if (kinds === undefined && queued === true) return 'queued';
   const states = new Set(kinds?.map((kind) => KIND_STATES[kind]));
   return BY_ATTENTION.find((state) => states.has(state)) ?? 'open';
 }
@@ -114,6 +124,8 @@ interface StateChoice {
   readonly outcome: WorkflowOutcome | '';
   /** Only runs that show an error now. */
   readonly hasError?: true;
+  /** Only queued runs. */
+  readonly isQueued?: true;
   /** False: shown only if the address contains it. */
   readonly isOffered: boolean;
 }
@@ -131,6 +143,7 @@ export const STATE_CHOICES: readonly StateChoice[] = [
     hasError: true,
     isOffered: true,
   },
+  { label: RUN_LOOKS.queued.word, status: '', outcome: '', isQueued: true, isOffered: true },
   { label: 'Suspended', status: 'Suspended', outcome: '', isOffered: true },
   { label: 'Completed', status: '', outcome: 'Succeeded', isOffered: true },
   { label: 'Compensated', status: '', outcome: 'Compensated', isOffered: true },

@@ -37,6 +37,7 @@ const TONES: Readonly<Record<string, string>> = {
   activity: 'waiting',
   workflow: 'waiting',
   timer: 'waiting',
+  queue: 'waiting',
   running: 'running',
   scheduled: 'running',
 };
@@ -146,7 +147,7 @@ function Reason({
   /** Null if the summary says it. */
   readonly text: string | null;
 }): ReactNode {
-  const { stepId, stepName, index, workflowId, nodeId, error } = reason;
+  const { stepId, stepName, index, workflowId, nodeId, error, holders = [] } = reason;
   return (
     <div className="reason-text">
       {stepId !== null && (
@@ -164,6 +165,11 @@ function Reason({
       {workflowId !== undefined && (
         <Link href={toPath('runs', workflowId)}>Open the child run</Link>
       )}
+      {holders.map((holder) => (
+        <Link key={holder} href={toPath('runs', holder)}>
+          run <code>{holder}</code>
+        </Link>
+      ))}
       {nodeId !== undefined && (
         <span className="quiet">
           on node <bdi>{nodeId}</bdi>

@@ -8,6 +8,7 @@ import { TimeFilter } from '../../components/time-filter.js';
 import {
   activeCount,
   ANY_TIME,
+  IS_QUEUED,
   isSameFilter,
   NO_FILTER,
   parentIn,
@@ -89,13 +90,14 @@ export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
 
 /** One choice for status and outcome, in the words of the list. */
 function StateFilter({ filter, onChange }: FilterBarProps): ReactNode {
-  const { failed, outcome, status } = filter;
+  const { failed, outcome, queued, status } = filter;
   const hasError = failed === ANY_TIME;
   const isChosen = (choice: (typeof STATE_CHOICES)[number]): boolean =>
     choice.status === status &&
     choice.outcome === outcome &&
+    (choice.isQueued === true) === (queued === IS_QUEUED) &&
     (choice.hasError === true) === hasError;
-  const isAny = status === '' && outcome === '' && !hasError;
+  const isAny = status + outcome + queued === '' && !hasError;
   const chosen = STATE_CHOICES.find(isChosen);
   return (
     <label className="field">
@@ -108,6 +110,7 @@ function StateFilter({ filter, onChange }: FilterBarProps): ReactNode {
             ...filter,
             status: next?.status ?? '',
             outcome: next?.outcome ?? '',
+            queued: next?.isQueued === true ? IS_QUEUED : '',
             ...(next?.hasError === true
               ? { failed: ANY_TIME, unchanged: '' }
               : { failed: hasError ? '' : failed }),

@@ -1,5 +1,10 @@
 /** The run list filter. It is part of the URL, so it can be shared and survives a reload. */
-import type { ChangedWorkflow, WorkflowFilter, WorkflowStatus } from '@stepwright/sdk';
+import type {
+  ChangedWorkflow,
+  WorkflowFilter,
+  WorkflowStatus,
+  WorkflowSummary,
+} from '@stepwright/sdk';
 import { conditionText, fulfills, type Searchable } from './conditions.js';
 import { conditionsIn, readCondition } from './search-text.js';
 import { currentZone } from '../../components/zone-choice.js';
@@ -13,10 +18,15 @@ export const WITH_CHILDREN = 'any';
 /** The value of `failed` for runs that show an error, whenever it occurred. */
 export const ANY_TIME = 'any';
 
+/** The value of `queued` that lists only queued runs. */
+export const IS_QUEUED = 'true';
+
 /** The strings in the address; empty where the filter sets nothing. */
 export const NO_FILTER = {
   status: '',
   outcome: '',
+  /** `true`: runs that wait for the runs before them. */
+  queued: '',
   /** Empty for runs without a parent, `WITH_CHILDREN`, or the id of a run, for its children. */
   parent: '',
   definitionId: '',
@@ -99,9 +109,12 @@ export function readFilter(search: string): RunFilter {
 /** Number of choices set in the filter bar. The search box shows its own conditions. */
 export function activeCount(filter: RunFilter): number {
   const isState = (name: string): boolean =>
-    name === 'status' || name === 'outcome' || (name === 'failed' && filter.failed === ANY_TIME);
+    name === 'status' ||
+    name === 'outcome' ||
+    name === 'queued' ||
+    (name === 'failed' && filter.failed === ANY_TIME);
   const others = NAMES.filter((name) => name !== 'where' && !isState(name) && filter[name] !== '');
-  return others.length + (filter.status + filter.outcome === '' ? 0 : 1);
+  return others.length + (filter.status + filter.outcome + filter.queued === '' ? 0 : 1);
 }
 
 export function filterText(filter: RunFilter): string {
@@ -136,6 +149,7 @@ export function toQuery(filter: RunFilter, nowMs: number) {
   return {
     status: RUN_STATUSES.find((status) => status === filter.status),
     outcome: RUN_OUTCOMES.find((outcome) => outcome === filter.outcome),
+    queued: filter.queued === IS_QUEUED ? true : undefined,
     parent: filter.parent === WITH_CHILDREN ? undefined : filter.parent || NO_PARENT,
     definitionId: textOr(filter.definitionId),
     version: filter.version === '' ? undefined : Number(filter.version),
@@ -151,13 +165,14 @@ export function toQuery(filter: RunFilter, nowMs: number) {
   } satisfies WorkflowFilter;
 }
 
-/** Whether the run matches the filter, except for its conditions. */
+/** Whether the run matches the filter, as far as the change stream reports it. */
 export function matches(run: ChangedWorkflow, query: RunQuery): boolean {
   const { status, definitionId, version, reference, startedFrom, startedTo } = query;
-  const { endedFrom, endedTo, failedFrom, outcome, parent, unchangedSince } = query;
+  const { endedFrom, endedTo, failedFrom, outcome, parent, queued, unchangedSince } = query;
   return (
     (status === undefined || run.status === status) &&
     (outcome === undefined || run.outcome === outcome) &&
+    (queued === undefined || isOpen(run.status)) &&
     (parent === undefined || (run.parent?.workflowId ?? NO_PARENT) === parent) &&
     (definitionId === undefined || run.definitionId === definitionId) &&
     (version === undefined || run.version === version) &&
@@ -171,8 +186,12 @@ export function matches(run: ChangedWorkflow, query: RunQuery): boolean {
   );
 }
 
-/** Whether the run fulfills the conditions of the filter. */
-export function fulfillsAll(run: Searchable, { where = [] }: RunQuery): boolean {
+/** Whether the run fulfills the parts of the filter that the change stream doesn't report. */
+export function fulfillsAll(
+  run: Searchable & Pick<WorkflowSummary, 'queued'>,
+  { queued, where = [] }: RunQuery,
+): boolean {
+  if (queued === true && !run.queued) return false;
   return where.every((text) => {
     const condition = readCondition(text);
     return condition !== null && fulfills(run, condition);

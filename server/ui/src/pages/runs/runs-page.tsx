@@ -97,7 +97,9 @@ function RunList({
   const { page, error, isPending, isStale, newCount, refetch } = useRuns({
     filter,
     mayInsert,
-    needsFields: filter.where !== '' || filter.failure !== '' || choice.columns.length > 0,
+    needsFields:
+      [filter.where, filter.failure, filter.queued].some((text) => text !== '') ||
+      choice.columns.length > 0,
     cursor: paging.cursor,
   });
   const total = useRunCount(filter);

@@ -33,7 +33,7 @@ interface RunsOptions {
   readonly cursor: string | undefined;
   /** Whether rows may move now, because the user is not pointing at them. */
   readonly mayInsert: () => boolean;
-  /** Whether the list depends on tags and index fields, which the change stream does not report. */
+  /** Whether the list depends on tags, index fields or the queue, which the change stream does not report. */
   readonly needsFields: boolean;
 }
 
@@ -112,7 +112,7 @@ function addedRuns(
 ): WorkflowSummary[] {
   const shown = new Set(page.items.map(({ workflowId }) => workflowId));
   const newest = page.items[0]?.startTime ?? '';
-  // The change stream has neither tags nor index fields nor the priority.
+  // The change stream has neither tags nor index fields nor the priority, and doesn't say whether a run is queued.
   return [...changes.values()]
     .filter((run) => !shown.has(run.workflowId) && run.startTime >= newest && matches(run, query))
     .map((run): WorkflowSummary => ({
