@@ -12,7 +12,7 @@ const FIRST_SEEDS: Readonly<Record<string, number>> = {
   'a commit is stored without the messages about it (S11)': 34,
   'nothing reminds of the messages that do not fit (S8)': 195,
   'a publisher ignores the waiting subscriptions': 150,
-  'subscriptions that the insert of an event has missed are not searched for': 150,
+  'subscriptions that the insert of an event has missed are not searched for': 410,
   'a repeated start resets the existing run': 40,
   'work without a lease is held from the claim on': 200,
 };

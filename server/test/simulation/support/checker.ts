@@ -24,6 +24,7 @@ import { checkCleanUp } from './clean-up-check.js';
 import { takesEvents, WORKFLOWS } from './definitions.js';
 import { waitingMessage } from './notified.js';
 import { hasNoFaults } from './plan.js';
+import { QUEUED, QUEUED_DOCUMENT, type QueueClient } from './queued.js';
 import { checkRepairs, REPAIRED, ROUNDS } from './repaired.js';
 import type { Scenario } from './scenarios.js';
 import { TRIGGERED, triggeredDocument, type TriggerClient } from './triggered.js';
@@ -67,11 +68,12 @@ export interface Clients {
   readonly scenarios: readonly Scenario[];
   readonly accepted: AcceptedResults;
   readonly triggers: TriggerClient | null;
+  readonly queues: QueueClient | null;
 }
 
 export async function checkEnd(
   world: World,
-  { accepted, scenarios, triggers }: Clients,
+  { accepted, queues, scenarios, triggers }: Clients,
 ): Promise<void> {
   const { store } = world;
   const { items: page } = await store.listInstances({ filter: {}, after: null, limit: 1000 });
@@ -91,8 +93,9 @@ export async function checkEnd(
   }
   const triggered = [...ended.values()].filter(isTriggered);
   triggers?.check(triggered);
+  queues?.check([...ended.values()].filter(isQueued));
   for (const instance of ended.values()) {
-    if (isTriggered(instance)) {
+    if (isTriggered(instance) || isQueued(instance)) {
       checkHistory(instance);
       continue;
     }
@@ -112,6 +115,10 @@ export async function checkEnd(
 
 function isTriggered({ record }: Ended): boolean {
   return record.definitionId === TRIGGERED;
+}
+
+function isQueued({ record }: Ended): boolean {
+  return record.definitionId === QUEUED;
 }
 
 async function readEnded({ store }: World, id: string): Promise<Ended> {
@@ -305,6 +312,7 @@ function checkTarget(world: World, ended: ReadonlyMap<string, Ended>): void {
 const CALLS = new Set<string>();
 for (const { document } of Object.values(WORKFLOWS)) collectCalls(document);
 collectCalls(triggeredDocument('any'));
+collectCalls(QUEUED_DOCUMENT);
 
 function collectCalls(value: unknown): void {
   if (Array.isArray(value)) for (const item of value) collectCalls(item);

@@ -2,10 +2,15 @@
  * The store with a monitor: it reads an instance before and after each write, and checks what must never happen between
  * two states. It wraps the memory store, whose operations complete at once (MS1), so nothing comes in between.
  */
-import type { InstanceRecord, InstanceStatus } from '../../../src/store/records/instances.js';
+import type {
+  InsertInstance,
+  InstanceRecord,
+  InstanceStatus,
+} from '../../../src/store/records/instances.js';
 import type { Store } from '../../../src/store/store.js';
 import type { Archive } from './archive.js';
 import { BOUNDED, checkBounded } from './bounded.js';
+import type { QueueWatch } from './queue-watch.js';
 import { hold, Violation } from './violation.js';
 
 interface Progress {
@@ -18,20 +23,26 @@ const ENDED: readonly InstanceStatus[] = ['Complete', 'Terminated'];
 
 export interface MonitorOptions {
   readonly archive: Archive;
+  readonly queues: QueueWatch;
   readonly violated: (violation: Violation) => void;
 }
 
-export function monitorStore(base: Store, { archive, violated }: MonitorOptions): Store {
+export function monitorStore(base: Store, { archive, queues, violated }: MonitorOptions): Store {
   async function monitored<Answer>(
     what: string,
     id: string,
     operation: () => Promise<Answer>,
+    insert?: InsertInstance,
   ): Promise<Answer> {
     const before = base.getInstance(id);
     const answer = operation();
     const after = base.getInstance(id);
     try {
-      compare(what, await before, await after);
+      const [old, current] = [await before, await after];
+      compare(what, old, current);
+      if (current === null || old === current) return await answer;
+      if (old !== null) queues.changed(what, old, current);
+      else if (insert !== undefined) queues.inserted(insert, current);
     } catch (error) {
       if (!(error instanceof Violation)) throw error;
       violated(error);
@@ -42,7 +53,7 @@ export function monitorStore(base: Store, { archive, violated }: MonitorOptions)
     ...base,
     insertInstance: (insert) => {
       archive.inserted(insert.record.id);
-      return monitored('insert', insert.record.id, () => base.insertInstance(insert));
+      return monitored('insert', insert.record.id, () => base.insertInstance(insert), insert);
     },
     commitInstance: (commit) => {
       // A modification may resume and open again.

@@ -16,6 +16,7 @@ import { checkEnd, reasonForUnrest } from './checker.js';
 import { WORKFLOWS } from './definitions.js';
 import { monitorStore } from './monitored-store.js';
 import { addNotification } from './notified.js';
+import { QUEUED, QueueClient } from './queued.js';
 import { Scenario } from './scenarios.js';
 import { isTask, type Task } from './scheduler.js';
 import { TRIGGERED, TriggerClient } from './triggered.js';
@@ -113,6 +114,7 @@ export async function simulate(
   const world = new World(seed, (self) =>
     monitorStore(spoil(createStore(seed)), {
       archive: self.archive,
+      queues: self.queues,
       violated: (violation) => self.violated(violation),
     }),
   );
@@ -162,12 +164,14 @@ class Simulation {
   readonly #scenarios: Scenario[] = [];
   readonly #accepted = new AcceptedResults();
   readonly #triggers: TriggerClient | null;
+  readonly #queues: QueueClient | null;
   #playing = 0;
   #isOver = false;
 
   constructor(world: World) {
     this.#world = world;
     this.#triggers = world.hasTriggers ? new TriggerClient(world) : null;
+    this.#queues = world.hasQueues ? new QueueClient(world) : null;
   }
 
   async run(): Promise<void> {
@@ -190,6 +194,7 @@ class Simulation {
       scenarios: this.#scenarios,
       accepted: this.#accepted,
       triggers: this.#triggers,
+      queues: this.#queues,
     });
   }
 
@@ -201,6 +206,7 @@ class Simulation {
       this.#play(scenario.name, scenario.play());
     }
     if (this.#triggers !== null) this.#play(TRIGGERED, this.#triggers.play());
+    if (this.#queues !== null) this.#play(QUEUED, this.#queues.play());
     for (let index = 0; index < WORKERS; index += 1) {
       const isOver = (): boolean => this.#isOver;
       const worker = new SimulatedWorker(world, `worker ${index}`, this.#accepted, isOver);

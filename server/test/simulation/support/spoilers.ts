@@ -6,6 +6,7 @@ import type {
   InstanceRecord,
   SideRecords,
 } from '../../../src/store/records/instances.js';
+import { QUEUE_SPOILERS } from './queue-spoilers.js';
 import { OVERFLOW_MESSAGE, type InboxMessage } from '../../../src/store/records/messages.js';
 
 const LONG_LEASE_MS = 10_000;
@@ -181,6 +182,7 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
       return { outcome: 'repeated' };
     },
   }),
+  ...QUEUE_SPOILERS,
   'work without a lease is held from the claim on': (store) => ({
     ...store,
     claimActivity: (request) => {

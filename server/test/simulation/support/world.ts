@@ -14,6 +14,8 @@ import { Random } from './random.js';
 import { Scheduler } from './scheduler.js';
 import { SimulatedIds } from './simulated-ids.js';
 import { ConnectionLost, SimulatedNode } from './simulated-node.js';
+import { hasQueues } from './queued.js';
+import { QueueWatch } from './queue-watch.js';
 import { hasTriggers } from './triggered.js';
 import { Violation } from './violation.js';
 
@@ -53,6 +55,9 @@ export class World {
   readonly notified = new NotifiedTarget();
   /** A definition starts runs by itself: not drawn either. */
   readonly hasTriggers: boolean;
+  /** Runs wait for others with their reference: not drawn either. */
+  readonly hasQueues: boolean;
+  readonly queues = new QueueWatch();
   /** Clients modify runs: not drawn either. */
   readonly modifies: boolean;
   /** How often a crash or a lost response hit which store operation. */
@@ -75,6 +80,7 @@ export class World {
     this.modifies = isModified(seed);
     this.fillsInboxes = fillsInboxes(seed);
     this.hasTriggers = hasTriggers(seed);
+    this.hasQueues = hasQueues(seed);
     this.isNotified = hasNotification(seed);
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);
