@@ -124,7 +124,8 @@ const NOTIFIED_MAX = 20;
 
 /** The runs that waited for the end of this one and were notified of it. */
 function notifiedOfEnd({ joinedBy, outbox, parent }: Instance): readonly string[] {
-  const waited = [...(parent === null || parent.waiting === 0 ? [] : [parent]), ...joinedBy];
+  const steps = joinedBy.filter(({ queue }) => queue !== true);
+  const waited = [...(parent === null || parent.waiting === 0 ? [] : [parent]), ...steps];
   const notified = waited.filter(
     ({ attempt, pointerId, workflowId }) =>
       !outbox.some(

@@ -50,14 +50,28 @@ export function joinInstance(session: Session, joiner: JoinedBy): void {
   const { attempt, pointerId, workflowId } = joiner;
   if (instance.joinedBy.some((known) => isSameStep(known, joiner))) return;
   session.dirty = true;
-  // Hardly more than one instance waits for its place here, because each waits for the one before it.
-  if (joiner.queue !== true && instance.joinedBy.length >= JOINED_BY_MAX) {
+  if (joiner.queue === true) forgetMany(instance);
+  else if (instance.joinedBy.length >= JOINED_BY_MAX) {
     const parentId = workflowId;
     instance.outbox.push({ kind: 'child-ended', parentId, pointerId, attempt, joined: 'refused' });
     return;
   }
   instance.joinedBy.push(joiner);
   if (isEnded(instance)) announceEnd(instance, joiner);
+}
+
+/**
+ * Each instance in a queue waits for the one before it, so that hardly more than one waits here. Others have been terminated: when
+ * there are many, all are told to ask for their places again, and those that still wait come back.
+ */
+function forgetMany(instance: Instance): void {
+  const queued = instance.joinedBy.filter(({ queue }) => queue === true);
+  if (queued.length < JOINED_BY_MAX) return;
+  instance.joinedBy = instance.joinedBy.filter(({ queue }) => queue !== true);
+  for (const { attempt, pointerId, workflowId: parentId } of queued) {
+    const end = { kind: 'child-ended', parentId, pointerId, attempt, joined: 'refused' } as const;
+    instance.outbox.push({ ...end, queue: true });
+  }
 }
 
 /** Removes a step that no longer waits for the end of this instance. */

@@ -32,6 +32,7 @@ import { OpenItemsCheck } from './check-open-items.js';
 import { columnsOf } from './columns-of.js';
 import type { Effect } from './outside.js';
 import { applyWithdrawn, stepsToAskAbout } from '../../../src/engine/flow/withdrawn-items.js';
+import { waitsForStart } from '../../../src/engine/session/pointer-states.js';
 import { isAwaited } from '../../../src/engine/failure/in-flight.js';
 import { isTrue, runStep } from './run-step.js';
 import { RunView } from './run-view.js';
@@ -46,18 +47,13 @@ export interface DriverOptions {
   readonly world?: World;
   /** Whether the instance is written and read back; called after every call of the engine. */
   readonly reload?: () => boolean;
+  /** How the first step waits. */
+  readonly waits?: Pick<Parameters<typeof startSession>[1], 'startAt' | 'queues'>;
   /** More steps without a wait than this end the test: the definition loops forever. */
   readonly stepsMax?: number;
 }
 
-const NO_MODIFICATION: Modification = {
-  reason: 'a test',
-  data: null,
-  cancel: [],
-  start: [],
-  stepMap: {},
-  resume: false,
-};
+const NOTHING = { data: null, cancel: [], start: [], stepMap: {}, resume: false };
 
 /** Thrown if a definition runs on without ever waiting. */
 export class EndlessLoopError extends Error {
@@ -88,7 +84,7 @@ export class EngineDriver extends RunView {
     this.#stepsMax = options.stepsMax ?? 2000;
     // An instance owns its data; a test may start several instances with the same data.
     const data = structuredClone(options.data ?? {});
-    const start = { id: 'w', data, reference: null, parent: null };
+    const start = { id: 'w', data, reference: null, parent: null, ...options.waits };
     this.#session = startSession(definition, start, START_MS);
     this.#settled();
     this.pump();
@@ -225,7 +221,7 @@ export class EngineDriver extends RunView {
 
   /** @param target the version that the instance is moved to; its own by default */
   modify(parts: Partial<Modification>, target = this.definition): ModificationResult {
-    const modification = { ...NO_MODIFICATION, ...parts };
+    const modification: Modification = { reason: 'a test', ...NOTHING, ...parts };
     const before = this.#text;
     const result = this.#enter(() => modifyInstance(this.#session, modification, target));
     if (result.outcome === 'impossible' && this.#text !== before) broken('E11', modification);
@@ -262,6 +258,7 @@ export class EngineDriver extends RunView {
       const isCanceled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
       // A step that a clean-up is ending cannot be canceled any more.
       if (cancelCondition === null || isCanceled || pointer.isEnding === true) continue;
+      if (waitsForStart(pointer.state)) continue;
       if (this.#isTrue(pointer, cancelCondition)) {
         broken('a true cancel condition acts', pointer);
       }

@@ -37,7 +37,7 @@ export async function commitRepair(
   const indexChange = new IndexTracker().changeOf(instance, paths);
   instance.index = indexChange?.after ?? instance.index;
   const announcement = environment.announce(instance);
-  const { epoch, inSeq, revision, version } = record;
+  const { epoch, inSeq, queued, revision, version } = record;
   const { retentionMs } = session.definition;
   const commit = commitOf(instance, {
     epoch,
@@ -49,6 +49,8 @@ export async function commitRepair(
     state: await writeStored(instance),
     ...(indexChange !== undefined && { indexChange }),
     ...(instance.version !== version && { version: instance.version, retentionMs }),
+    // It may have been terminated while it was queued.
+    ...(queued && { queued: false }),
     unsaved,
     announcement,
   });
@@ -59,6 +61,7 @@ export async function commitRepair(
     ...record,
     version: instance.version,
     retentionMs,
+    queued: false,
     index: indexChange?.after ?? record.index,
     status,
     outcome,
