@@ -9,8 +9,14 @@ import { scenarios, type Start } from './support/scenario.js';
 import { columnsOf } from './support/columns-of.js';
 import { box, delay, noOp, undoable, waitFor } from './support/steps.js';
 
-const QUEUES = { waits: { queues: true } };
-const ASKS = { kind: 'take-place', pointerId: 1, attempt: 1, at: START_MS };
+const QUEUES = { waits: { queues: 'reference' } } as const;
+const ASKS = {
+  kind: 'take-place',
+  pointerId: 1,
+  attempt: 1,
+  at: START_MS,
+  reference: true,
+} as const;
 
 scenarios('a queued run', (start) => {
   const queued = (steps: Parameters<Start>[0] = [noOp('a')], options: Parameters<Start>[1] = {}) =>
@@ -140,7 +146,7 @@ scenarios('a queued run', (start) => {
 
 scenarios('a queued run that starts later', (start) => {
   const later = (seconds: number) =>
-    start([noOp('a')], { waits: { queues: true, startAt: START_MS + seconds * 1000 } });
+    start([noOp('a')], { waits: { queues: 'reference', startAt: START_MS + seconds * 1000 } });
 
   it('asks for the place of its start time', () => {
     const driver = later(5);
@@ -176,7 +182,9 @@ scenarios('the stored state of a queued run', (start) => {
     readState(columnsOf(instance), writeState(instance));
 
   it('is left alone by servers that know no queues, until it begins', () => {
-    const driver = start([waitFor('a')], { waits: { queues: true, startAt: START_MS + 5000 } });
+    const driver = start([waitFor('a')], {
+      waits: { queues: 'reference', startAt: START_MS + 5000 },
+    });
     expect(stateVersionOf(driver.instance)).toBe(3);
     driver.advance(5);
     expect(stateVersionOf(driver.instance)).toBe(3);
@@ -187,7 +195,8 @@ scenarios('the stored state of a queued run', (start) => {
   it('keeps its place', () => {
     const driver = start([waitFor('a')], QUEUES);
     driver.reload();
-    expect(driver.pointer('a').state).toEqual({ kind: 'queued', at: START_MS });
+    const state = { kind: 'queued', at: START_MS, reference: true };
+    expect(driver.pointer('a').state).toEqual(state);
     expect(copyOf(driver).outbox).toEqual([ASKS]);
   });
 });

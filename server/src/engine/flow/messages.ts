@@ -148,6 +148,7 @@ export function applyMessage(
       break;
     case 'place-free':
       askForPlaces(session);
+      session.dirty = true;
       break;
     case 'clean-up':
       beginCleanUp(session, status, message.graceUntil ?? session.now + GRACE_MS);

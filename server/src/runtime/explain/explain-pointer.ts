@@ -3,7 +3,13 @@ import { waitsForStart } from '../../engine/session/pointer-states.js';
 import type { Pointer, PointerState } from '../../engine/model/pointer.js';
 import { FAR_FUTURE_MS } from '../../store/store.js';
 import { explainActivity } from './explain-activity.js';
-import type { Explanation, InstanceFacts, PointerFacts, WaitReason } from './explanation.js';
+import type {
+  Explanation,
+  InstanceFacts,
+  PlaceFacts,
+  PointerFacts,
+  WaitReason,
+} from './explanation.js';
 import { failingFor } from './failing-for.js';
 import { plainDuration } from './plain-duration.js';
 import { NO_PLACE, placeOf, type StepPlace } from './step-place.js';
@@ -71,13 +77,29 @@ function sayQueue(pointer: Pointer, facts: InstanceFacts): Said {
   const known = factsOf(pointer, facts, 'queue');
   const reference = instance?.reference ?? '';
   const before = known === null ? '' : sayBefore(known, status);
+  const ofReference = `waits for the runs with the reference '${reference}' that were open before it${before}`;
   return {
     kind: 'queue',
-    text: `queued: waits for the runs with the reference '${reference}' that were open before it${before}`,
+    text: `queued: ${known?.places === undefined ? ofReference : sayPlaces(known.places, status)}`,
     since: startTime,
     ...(known !== null && { holders: known.holders }),
     actions: status === 'Runnable' ? ['suspend', 'terminate'] : ['terminate'],
   };
+}
+
+function sayPlaces(
+  { ahead, ancestor, held, key, limit }: PlaceFacts,
+  status: InstanceFacts['status'],
+): string {
+  const ofKey = key === '' ? '' : ` with the key '${key}'`;
+  const inLine = ahead === 0 ? '' : `, ${ahead} in line before it`;
+  if (ancestor !== null) {
+    return `${held} of ${limit ?? held} runs${ofKey} are open, one of them is the run ${ancestor} above it: if that waits for this one, neither goes on`;
+  }
+  if (limit !== null && held >= limit) return `${held} of ${limit} runs${ofKey} are open${inLine}`;
+  return status === 'Suspended'
+    ? `a place is free${ofKey === '' ? '' : ` for runs${ofKey}`}, and it begins when it is resumed`
+    : `a place is free${ofKey === '' ? '' : ` for runs${ofKey}`}${inLine}, and it is about to begin`;
 }
 
 function sayBefore(

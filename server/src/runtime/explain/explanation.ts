@@ -85,6 +85,18 @@ export interface Explanation {
 }
 
 /** The facts about the wait of one pointer that the pointer itself does not contain. */
+/** The places of the key of an instance. */
+export interface PlaceFacts {
+  readonly key: string;
+  readonly held: number;
+  /** Null: any number. */
+  readonly limit: number | null;
+  /** How many wait before it. */
+  readonly ahead: number;
+  /** The instance above this one that holds a place; null: none is known. */
+  readonly ancestor: string | null;
+}
+
 export type PointerFacts =
   | {
       readonly kind: 'event';
@@ -106,6 +118,8 @@ export type PointerFacts =
       /** How many are before it: at least so many, unless it is exact. */
       readonly count: number;
       readonly isExact: boolean;
+      /** Set if it waits for a place; `holders` have one. */
+      readonly places?: PlaceFacts;
     }
   /** Null: there is no such instance. */
   | { readonly kind: 'child'; readonly child: Explanation | null };

@@ -44,3 +44,11 @@ export function commitOf(
     ...unsaved.removals,
   };
 }
+
+/** One that begins holds a place, also if a modification lets it begin. */
+export function queueChange(
+  { concurrencyKey }: Instance,
+  queued: boolean,
+): Pick<InstanceCommit, 'queued' | 'takesPlace'> {
+  return concurrencyKey === null || queued ? { queued } : { queued, takesPlace: true };
+}

@@ -12,7 +12,6 @@
  *     discards the work.
  *  R4 A store error leaves the outcome unknown: it is read back, by revision, before anything else happens.
  */
-import type { Instance } from '../../engine/model/instance.js';
 import { applyStatus } from '../../engine/flow/lifecycle.js';
 import type { Session } from '../../engine/session/session.js';
 import { forgetAnswers } from '../../engine/repair/answers.js';
@@ -27,7 +26,7 @@ import type { ActorInbox } from './actor-inbox.js';
 import type { ActorOrigin } from './actor-origin.js';
 import type { FirstPass, Insert } from './first-insertion.js';
 import { IndexTracker } from '../instance-state/index-tracker.js';
-import { commitOf } from './instance-commit.js';
+import { commitOf, queueChange } from './instance-commit.js';
 import { writeStored } from '../instance-state/long-states.js';
 import { isQueued } from '../instance-state/new-instance.js';
 import { noSideRecords, UnsavedChanges } from '../instance-state/unsaved-changes.js';
@@ -363,12 +362,4 @@ export class InstanceCommitter implements FirstPass {
     this.#parts.environment.metrics.fenced();
     return why;
   }
-}
-
-/** One that begins holds a place, also if a modification lets it begin. */
-function queueChange(
-  { concurrencyKey }: Instance,
-  queued: boolean,
-): { readonly queued: boolean; readonly takesPlace?: true } {
-  return concurrencyKey === null || queued ? { queued } : { queued, takesPlace: true };
 }

@@ -181,13 +181,23 @@ async function factsOf(
       const { state } = pointer;
       if (state.kind === 'event') return [pointer.id, await eventFacts(instance, state, options)];
       if (state.kind === 'queued' && context.childrenWithin !== null)
-        return [pointer.id, await queueFacts(instance, state, options.store)];
+        return [pointer.id, await factsOfQueue(instance, state, options)];
       if (state.kind === 'child') return [pointer.id, children.get(pointer.id) ?? null];
       const activity = activities.get(executionKey(instance.id, pointer)) ?? null;
       return [pointer.id, activityFacts(state, activity, { options, context })];
     }),
   );
   return new Map(facts.filter((fact): fact is [number, PointerFacts] => fact[1] !== null));
+}
+
+async function factsOfQueue(
+  instance: Instance,
+  state: Extract<Pointer['state'], { kind: 'queued' }>,
+  { catalog, store }: ExplainOptions,
+): Promise<PointerFacts> {
+  const { concurrencyKey, definitionId } = instance;
+  const limit = concurrencyKey === null ? null : await catalog.placesOf(definitionId);
+  return queueFacts(instance, state, { limit, store });
 }
 
 function activityFacts(

@@ -1,6 +1,10 @@
-/** The instances that a queued one waits for: those with its reference that were open before it. Bounded reads, for display. */
+/**
+ * The instances that a queued one waits for: those with its reference that were open before it, or those that hold the places of its
+ * key. Bounded reads, for display.
+ */
 import type { Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
+import { HOLDERS_MAX } from '../../store/records/places.js';
 import {
   inQueueOrder,
   positionOf,
@@ -11,18 +15,43 @@ import {
 import type { Store } from '../../store/store.js';
 import type { PointerFacts } from '../explain/explanation.js';
 
-/** Maximum number of instances that are named. */
-const HOLDERS_MAX = 10;
 /** Maximum number of instances with each status that are counted. */
 const COUNTED_MAX = 100;
 
-type Lists = Pick<Store, 'findPredecessor' | 'listInstances'>;
+type Lists = Pick<Store, 'countPlaces' | 'findPredecessor' | 'listInstances'>;
+type QueueFacts = Extract<PointerFacts, { kind: 'queue' }>;
+type Waiting = Pick<Instance, 'concurrencyKey' | 'definitionId' | 'id' | 'parent' | 'reference'>;
 
+/** @param limit how many instances of the definition run at a time; null: any number */
 export async function queueFacts(
-  { definitionId, id, reference }: Pick<Instance, 'definitionId' | 'id' | 'reference'>,
+  instance: Waiting,
+  state: Extract<Pointer['state'], { kind: 'queued' }>,
+  { limit, store }: { readonly limit: number | null; readonly store: Lists },
+): Promise<QueueFacts> {
+  if (state.reference === true) {
+    const facts = await referenceFacts(instance, state, store);
+    if (instance.concurrencyKey === null || facts.count > 0 || !facts.isExact) return facts;
+  }
+  return placeFacts(instance, { limit, store });
+}
+
+async function placeFacts(
+  { concurrencyKey, definitionId, id, parent }: Waiting,
+  { limit, store }: { readonly limit: number | null; readonly store: Lists },
+): Promise<QueueFacts> {
+  const key = concurrencyKey ?? '';
+  const { ahead, held, holders } = await store.countPlaces({ definitionId, key }, id);
+  const above = [parent?.workflowId, parent?.rootId];
+  const ancestor = holders.find((holder) => above.includes(holder)) ?? null;
+  const places = { key, held, limit, ahead, ancestor };
+  return { kind: 'queue', holders, count: held, isExact: true, places };
+}
+
+async function referenceFacts(
+  { definitionId, id, reference }: Waiting,
   { at }: Extract<Pointer['state'], { kind: 'queued' }>,
   store: Lists,
-): Promise<Extract<PointerFacts, { kind: 'queue' }>> {
+): Promise<QueueFacts> {
   const own = { definitionId, reference: reference ?? '', at, id };
   const [runnable, suspended] = await Promise.all([
     openBefore(own, 'Runnable', store),

@@ -6,6 +6,8 @@ import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import type { Store } from '../../../src/store/store.js';
 import { instanceOf, NO_SIDE } from '../../store/records.js';
 
+type Lists = Parameters<typeof queueFacts>[2]['store'];
+
 const ENDED = { status: 'Complete', endTime: 2000, outcome: 'Succeeded' } as const;
 
 function storeOf(...records: readonly InstanceRecord[]): Promise<Store> {
@@ -18,8 +20,10 @@ function named(id: string, startTime: number, changes: Partial<InstanceRecord> =
   return instanceOf(id, { reference: 'r', startTime, ...changes });
 }
 
-const facts = (store: Parameters<typeof queueFacts>[2], at = 5000) =>
-  queueFacts({ id: 'me', definitionId: 'order', reference: 'r' }, { kind: 'queued', at }, store);
+const ME = { id: 'me', definitionId: 'order', reference: 'r', concurrencyKey: null, parent: null };
+
+const facts = (store: Lists, at = 5000) =>
+  queueFacts(ME, { kind: 'queued', at, reference: true }, { limit: null, store });
 
 describe('queueFacts', () => {
   it('names the open runs before it, in their order', async () => {
@@ -54,7 +58,8 @@ describe('queueFacts', () => {
 
   it('counts exactly if the list stops among ended runs', async () => {
     const store = await storeOf(named('a', 1000), named('me', 5000));
-    const cut: Parameters<typeof queueFacts>[2] = {
+    const cut: Lists = {
+      countPlaces: (...asked) => store.countPlaces(...asked),
       findPredecessor: (place) => store.findPredecessor(place),
       listInstances: async (page) => ({
         ...(await store.listInstances(page)),
@@ -68,5 +73,35 @@ describe('queueFacts', () => {
         Promise.resolve({ items: [], searchedTo: { time: 500, id: 'x' } } as const),
     };
     expect(await facts(none)).toMatchObject({ holders: [], count: 0, isExact: false });
+  });
+
+  it('names those that hold the places of its key, once those with its reference have ended', async () => {
+    const place = { concurrencyKey: 'k', place: 'held' } as const;
+    const store = await storeOf(
+      named('ended', 1000, { ...ENDED, ...place }),
+      named('parent', 1000, { ...place, reference: null }),
+      named('other', 1000, { ...place, reference: null }),
+      named('before', 2000, {
+        concurrencyKey: 'k',
+        place: 'waiting',
+        countsFrom: 2000,
+        priority: 1,
+      }),
+      named('me', 5000, { concurrencyKey: 'k', place: 'waiting', countsFrom: 5000 }),
+    );
+    const parent = { workflowId: 'parent', pointerId: 1, attempt: 1 };
+    const own = { ...ME, concurrencyKey: 'k' };
+    const state = { kind: 'queued', at: 5000 } as const;
+    const asked = { limit: 2, store };
+    const places = { key: 'k', held: 2, limit: 2, ahead: 1, ancestor: null };
+    const facts = { kind: 'queue', holders: ['other', 'parent'], count: 2, isExact: true };
+    expect(await queueFacts(own, state, asked)).toEqual({ ...facts, places });
+    const below = await queueFacts({ ...own, parent }, { ...state, reference: true }, asked);
+    expect(below).toMatchObject({ kind: 'queue', holders: ['before'] });
+    await store.controlInstance('before', 'terminate', 6000);
+    expect(await queueFacts({ ...own, parent }, { ...state, reference: true }, asked)).toEqual({
+      ...facts,
+      places: { ...places, ahead: 0, ancestor: 'parent' },
+    });
   });
 });

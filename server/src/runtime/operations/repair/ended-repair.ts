@@ -2,7 +2,7 @@
 import type { Instance } from '../../../engine/model/instance.js';
 import type { InstanceRecord } from '../../../store/records/instances.js';
 import type { Store } from '../../../store/store.js';
-import { commitOf } from '../../instances/instance-commit.js';
+import { commitOf, queueChange } from '../../instances/instance-commit.js';
 import { IndexTracker } from '../../instance-state/index-tracker.js';
 import { writeStored } from '../../instance-state/long-states.js';
 import { UnsavedChanges } from '../../instance-state/unsaved-changes.js';
@@ -49,8 +49,8 @@ export async function commitRepair(
     state: await writeStored(instance),
     ...(indexChange !== undefined && { indexChange }),
     ...(instance.version !== version && { version: instance.version, retentionMs }),
-    // It may have been terminated while it was queued.
-    ...(queued && { queued: false }),
+    // It may have been terminated while it was queued. It isn't held up, and counts.
+    ...((queued || instance.concurrencyKey !== null) && queueChange(instance, false)),
     unsaved,
     announcement,
   });
