@@ -10,6 +10,7 @@ export interface FilterOptions {
   readonly definitionVersion?: number;
   readonly reference?: string;
   readonly parent?: string;
+  readonly queued?: boolean;
   readonly where?: string[];
   readonly failure?: string;
   readonly startedFrom?: string;
@@ -33,6 +34,7 @@ export function withFilter(command: Command): Command {
     .option('--definition-version <number>', 'of this version of the definition', readVersion)
     .option('--reference <reference>', 'started with this reference')
     .option('--parent <run>', 'children of this run; `none`: runs without a parent')
+    .option('--queued', 'waiting for the runs before them')
     .option(
       '--where <condition>',
       'customer=C-17, tag.team!=billing, amount>=10; repeatable',
@@ -57,9 +59,18 @@ type Used = { -readonly [Name in keyof WorkflowFilter]: WorkflowFilter[Name] };
 export function filterOf(options: FilterOptions): Used {
   const { definition: definitionId, definitionVersion: version } = options;
   const { endedFrom, endedTo, failedFrom, failure, outcome, parent } = options;
-  const { reference, startedFrom, startedTo, status, unchangedSince, where } = options;
+  const { queued, reference, startedFrom, startedTo, status, unchangedSince, where } = options;
   const all = { definitionId, endedFrom, endedTo, failedFrom, failure, outcome, parent };
-  const more = { reference, startedFrom, startedTo, status, unchangedSince, version, where };
+  const more = {
+    queued,
+    reference,
+    startedFrom,
+    startedTo,
+    status,
+    unchangedSince,
+    version,
+    where,
+  };
   const given = Object.entries({ ...all, ...more }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given);
 }

@@ -4,11 +4,13 @@ import type { Paint, Style } from './paint.js';
 import type { Column } from './table.js';
 import { durationOf, relativeTime } from './times.js';
 
-type Shown = Pick<ControlledWorkflow, 'status' | 'outcome'>;
+type Shown = Pick<ControlledWorkflow, 'status' | 'outcome'> &
+  Partial<Pick<ControlledWorkflow, 'queued'>>;
 
-/** The outcome is more specific than `Complete`. */
-export function statusOf({ outcome, status }: Shown): string {
-  return outcome ?? status;
+/** The outcome is more specific than `Complete`, and `Queued` than `Runnable`. A run in another status can be queued, too. */
+export function statusOf({ outcome, queued, status }: Shown): string {
+  if (outcome !== null) return outcome;
+  return queued === true && status === 'Runnable' ? 'Queued' : status;
 }
 
 const STYLES: Readonly<Record<string, Style>> = {
@@ -21,6 +23,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   Suspended: 'yellow',
   Runnable: 'cyan',
   Running: 'cyan',
+  Queued: 'cyan',
 };
 
 export function styleOf(status: string): Style | null {

@@ -24,6 +24,8 @@ function print(output: Output, explanation: Explanation): void {
     output.line();
     for (const reason of reasons) printReason(output, reason);
   }
+  const holders = reasons.flatMap((reason) => reason.holders ?? []);
+  for (const holder of holders) output.line(plain(`  waits for run ${holder}`));
   if (moreReasons > 0) output.line(`  and ${moreReasons} more`);
   if (lastRepair !== null) {
     const { action, actor, detail, time } = lastRepair;

@@ -94,8 +94,8 @@ function printSettled(output: Output, run: Workflow): void {
   const { data, lastError, workflowId } = run;
   const isOpen = run.outcome === null;
   const why = lastError === null ? '' : `: ${lastError.stepId}: ${lastError.message}`;
-  const status =
-    isOpen && run.status === 'Runnable' ? 'still open' : paintedStatus(run, output.paint);
+  const still = run.queued ? 'still queued' : 'still open';
+  const status = isOpen && run.status === 'Runnable' ? still : paintedStatus(run, output.paint);
   output.note(`${workflowId}  ${status}${plain(why)}`);
   if (isOpen) output.note(`See why: stepwright explain ${workflowId}`);
   else output.json(data);

@@ -72,17 +72,17 @@ export const run = serverCommand({
       },
     );
     const { workflowId } = started;
-    const named = `${started.definitionId}, version ${started.version}`;
+    const isNew = !isJoined(status);
     if (!options.wait && !options.follow) {
       output.result(started, () => {
         output.line(workflowId);
-        const what = isJoined(status) ? joinedRun(started) : plain(`Started ${named}.`);
+        const what = isNew ? startedRun(started) : joinedRun(started);
         output.note(`${what} Show its progress: stepwright show ${workflowId}`);
       });
       return EXIT_CODES.done;
     }
     output.extra(() =>
-      output.note(isJoined(status) ? joinedRun(started) : plain(`${workflowId}  started ${named}`)),
+      output.note(isNew ? plain(`${workflowId}  ${startedText(started)}`) : joinedRun(started)),
     );
     const { followToEnd } = await import('./follow.js');
     return followToEnd(client, workflowId, output, options);
@@ -105,6 +105,16 @@ function startQuery(options: RunOptions): Query {
 /** Whether a start returned an existing run, which may have ended. */
 export function isJoined(status: number): boolean {
   return status === 200;
+}
+
+function startedRun(run: ControlledWorkflow): string {
+  const text = startedText(run);
+  const consequence = run.queued ? ': it waits for the runs before it' : '';
+  return plain(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}${consequence}.`);
+}
+
+function startedText({ definitionId, queued, version }: ControlledWorkflow): string {
+  return `${queued ? 'queued' : 'started'} ${definitionId}, version ${version}`;
 }
 
 /** The human-readable output. */
