@@ -32,8 +32,8 @@ export interface StartOptions extends IdempotentCallOptions {
   readonly priority?: Priority;
   /**
    * What happens if another run of the same definition has the same `reference`. `allow` starts another run, `fail` throws
-   * `ApiError` `reference_in_use`, `existing` joins the other run, `terminate` terminates open ones first, and `queue` waits until they have ended. All except `allow`
-   * require a `reference`.
+   * `ApiError` `reference_in_use`, `existing` joins the other run, `terminate` terminates open ones first, and `queue` starts the
+   * run, whose first step waits until the runs that were open before it have ended. All except `allow` require a `reference`.
    *
    * @default the `OnConflict` of the definition, or `'allow'`
    */

@@ -326,7 +326,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
         default: 'of the definition, else allow',
         choices: ON_CONFLICT,
         summary:
-          'What happens if another run of the definition has the reference: allow another one, fail, wait for the existing one, or terminate it.',
+          'What happens if another run of the definition has the reference: allow another one, fail, wait for the existing one, terminate it, or queue the new one until it has ended.',
       }),
       optional('ConflictScope', 'choice', {
         default: 'of the definition, else Open',
