@@ -2071,6 +2071,29 @@ export interface components {
             /** @description The executions that a worker, a call or a child run is currently working on. The run first waits for them, up to the grace period. */
             inFlight: components["schemas"]["UndoneExecution"][];
         };
+        /**
+         * @description How many runs of a definition are open at a time.
+         * @example {
+         *       "limit": 1,
+         *       "key": "data.customer"
+         *     }
+         */
+        ConcurrencyDocument: {
+            /**
+             * Format: double
+             * @description From 1 to 10,000.
+             */
+            limit: number;
+            /** @description An expression over the start data. Each value has the whole limit for itself. By default, all runs share one. */
+            key?: components["schemas"]["Expression"];
+            /** @description What happens to further starts: `Queue` accepts them, and their first step waits for a place; `Reject` refuses them with 409 `concurrency_reached`. In any casing. The default is `Queue`. */
+            onFull?: string | null;
+            /**
+             * Format: double
+             * @description Maximum number of runs that wait for each key; further starts are refused with 429 `queue_full`. By default, any number.
+             */
+            maxQueued?: number | null;
+        };
         /** @enum {string} */
         ConflictScope: "open" | "kept";
         /** @description The result for each run, in the order of the request. */
@@ -2183,7 +2206,7 @@ export interface components {
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
             priority: components["schemas"]["Priority"];
-            /** @description Whether its first step waits for the runs before it. */
+            /** @description Whether its first step waits for other runs to end. */
             queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
@@ -2351,6 +2374,8 @@ export interface components {
              * @description The order in which the work of runs waits: 1 goes first, 5 last. The default is 3. A start can override it.
              */
             priority?: number | null;
+            /** @description How many runs of all versions are open at a time, for each key. The newest version's holds. */
+            concurrency?: components["schemas"]["ConcurrencyDocument"] | null;
             /** @description How long ended runs are kept, at least 1 second. Overrides the server's `instance_retention_seconds`. */
             retention?: components["schemas"]["Duration"];
             /** @description Starts runs without a client. */
@@ -2663,7 +2688,7 @@ export interface components {
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
             priority: components["schemas"]["Priority"];
-            /** @description Whether its first step waits for the runs before it. */
+            /** @description Whether its first step waits for other runs to end. */
             queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
@@ -4616,7 +4641,7 @@ export interface components {
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
             priority: components["schemas"]["Priority"];
-            /** @description Whether its first step waits for the runs before it. */
+            /** @description Whether its first step waits for other runs to end. */
             queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
@@ -4711,7 +4736,7 @@ export interface components {
             outcome?: components["schemas"]["WorkflowOutcome"];
             /** @description The id of a run, to list only its children; or `none`, to list only runs without a parent. */
             parent?: string;
-            /** @description `true`: only runs that wait for the runs before them. */
+            /** @description `true`: only runs whose first step waits for other runs to end. */
             queued?: boolean;
             definitionId?: string;
             /**
@@ -4903,7 +4928,7 @@ export interface components {
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
             priority: components["schemas"]["Priority"];
-            /** @description Whether its first step waits for the runs before it. */
+            /** @description Whether its first step waits for other runs to end. */
             queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
@@ -10523,7 +10548,7 @@ export interface operations {
                 outcome?: components["schemas"]["WorkflowOutcome"];
                 /** @description The id of a run, to list only its children; or `none`, to list only runs without a parent. */
                 parent?: string;
-                /** @description `true`: only runs that wait for the runs before them. */
+                /** @description `true`: only runs whose first step waits for other runs to end. */
                 queued?: boolean;
                 definitionId?: string;
                 /** @description The version of the definition. */
@@ -10770,7 +10795,7 @@ export interface operations {
                 outcome?: components["schemas"]["WorkflowOutcome"];
                 /** @description The id of a run, to list only its children; or `none`, to list only runs without a parent. */
                 parent?: string;
-                /** @description `true`: only runs that wait for the runs before them. */
+                /** @description `true`: only runs whose first step waits for other runs to end. */
                 queued?: boolean;
                 definitionId?: string;
                 /** @description The version of the definition. */

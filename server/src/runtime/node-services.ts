@@ -296,17 +296,9 @@ export class NodeServices {
       stored: (id, version) => {
         this.changes.definitionStored(id, version);
         if (version > 1) this.indexRefresh.noted(id);
-        if (version > 1) this.#grantPlaces(id);
+        if (version > 1) this.environment.grantAllPlaces(id);
         this.#options.backplane.publish({ kind: 'definition', id });
       },
-    });
-  }
-
-  /** The new version may allow more instances at a time. A place that isn't granted here is when the next one ends. */
-  #grantPlaces(definitionId: string): void {
-    const { logger } = this.#options;
-    this.environment.grantAllPlaces(definitionId).catch((error: unknown) => {
-      logger.error({ err: error, definitionId }, 'could not let waiting runs begin');
     });
   }
 

@@ -109,7 +109,7 @@ function isConstant(value: InputValue): boolean {
   return value.kind === 'constant' || (value.kind === 'expression' && /^\d+$/.test(value.source));
 }
 
-function isFalse(value: InputValue): boolean {
+export function isFalse(value: InputValue): boolean {
   if (value.kind === 'expression') return ['False', 'None', '0'].includes(value.source);
   if (value.kind !== 'constant') return false;
   const truth = toBoolean(value.value);
@@ -122,7 +122,7 @@ function isKnown(item: Json): boolean {
 }
 
 /** The part of the value that is known before a run; undefined if nothing is. */
-function literalValue(value: InputValue): Json | undefined {
+export function literalValue(value: InputValue): Json | undefined {
   switch (value.kind) {
     case 'constant':
       return value.value;

@@ -19,6 +19,7 @@ import {
   type WorkflowDefinition,
 } from '../model/definition.js';
 import { isJsonObject, type JsonObject } from '../values/json.js';
+import { checkConcurrency } from './check-concurrency.js';
 import { checkReachability, checkReferences } from './check-references.js';
 import { checkSurroundings } from './check-surroundings.js';
 import { MemberReader } from './member-reader.js';
@@ -93,6 +94,8 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
     return { definition: null, canonical: null, ...findings(state) };
   }
   checkReachability(entryStepId, state);
+  checkConcurrency(id, startRules.concurrency, state);
+  if (!state.errors.isEmpty) return { definition: null, canonical: null, ...findings(state) };
   const hasRetryInterval = reader.value('defaultErrorRetryInterval') !== null;
   checkSurroundings(
     {

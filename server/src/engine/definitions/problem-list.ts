@@ -25,6 +25,7 @@ export const DOCUMENT_ERROR_CODES = [
   'missing_trigger_member',
   'duplicate_trigger',
   'invalid_cron',
+  'endless_wait',
 ] as const;
 export type DocumentErrorCode = (typeof DOCUMENT_ERROR_CODES)[number];
 

@@ -173,8 +173,12 @@ export class NodeEnvironment implements RunnerEnvironment {
     return this.#announcer.announce(instance);
   }
 
-  grantAllPlaces(definitionId: string): Promise<void> {
-    return this.#retry.untilAnswered(() => this.#outbox.grantAllPlaces(definitionId));
+  /** A new version may allow more instances at a time. A place that isn't granted here is when the next one ends. */
+  grantAllPlaces(definitionId: string): void {
+    const granted = this.#retry.untilAnswered(() => this.#outbox.grantAllPlaces(definitionId));
+    granted.catch((error: unknown) => {
+      this.logger.error({ err: error, definitionId }, 'could not let waiting runs begin');
+    });
   }
 
   sendOutbox(instance: Instance, message: OutboxMessage): Promise<void> {

@@ -27,6 +27,7 @@ describe('parseDefinition — definition members', () => {
       onConflict: null,
       conflictScope: null,
       priority: null,
+      concurrency: null,
       retentionMs: null,
       triggers: [],
       entryStepId: 'a',
@@ -392,9 +393,7 @@ describe('parseDefinition — stored definitions', () => {
   it('accepts expressions that can no longer be posted', () => {
     const long = `data.a + ${'1 + '.repeat(5000)}1`;
     const document = documentWithStep({ StepType: 'NoOp', Outputs: { x: long } });
-    expect(parseDefinition(document).errors.map(({ code }) => code)).toEqual([
-      'expression_too_long',
-    ]);
+    expect(parseDefinition(document).errors).toMatchObject([{ code: 'expression_too_long' }]);
     expect(parseDefinition(document, { isStored: true }).definition).not.toBeNull();
   });
 });

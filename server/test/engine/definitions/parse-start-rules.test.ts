@@ -1,4 +1,4 @@
-/** Reference, OnConflict, ConflictScope and Priority: which values a definition may have, and what becomes of them. */
+/** Reference, OnConflict, ConflictScope, Priority and Concurrency: which values a definition may have, and what becomes of them. */
 import { describe, expect, it } from 'vitest';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { parseValid } from './documents.js';
@@ -21,6 +21,80 @@ describe('parseDefinition — the rules of starts', () => {
   it('reads Priority, and has none by default', () => {
     expect(parseValid({ Id: 'w', priority: 2, ...STEPS }).priority).toBe(2);
     expect(parseValid({ Id: 'w', Priority: null, ...STEPS }).priority).toBeNull();
+  });
+
+  it('reads Concurrency in any casing, with its defaults', () => {
+    const document = {
+      Id: 'w',
+      Concurrency: { LIMIT: 2, key: 'data.c', onfull: 'REJECT' },
+      ...STEPS,
+    };
+    const parsed = parseDefinition(document);
+    const key = { kind: 'expression', source: 'data.c' };
+    expect(parsed.definition?.concurrency).toEqual({
+      limit: 2,
+      key,
+      onFull: 'Reject',
+      maxQueued: null,
+    });
+    const canonical = { limit: 2, key: 'data.c', onFull: 'Reject' };
+    expect(parsed.canonical).toMatchObject({ concurrency: canonical });
+    expect(parsed.expressions).toMatchObject([{ source: 'data.c', pointer: '/Concurrency/key' }]);
+    const plain = parseValid({ Id: 'w', concurrency: { limit: 1, maxQueued: 0 }, ...STEPS });
+    expect(plain.concurrency).toEqual({ limit: 1, key: null, onFull: 'Queue', maxQueued: 0 });
+    expect(parseValid({ Id: 'w', Concurrency: null, ...STEPS }).concurrency).toBeNull();
+  });
+
+  it.each([
+    [7, '', 'wrong_type', 'an object such as {"Limit": 5}'],
+    [[{ Limit: 1 }], '', 'wrong_type', 'an object such as {"Limit": 5}'],
+    [{}, '', 'invalid_value', 'requires a Limit'],
+    [{ Limit: 0 }, '/Limit', 'invalid_value', 'a whole number from 1 to 10000'],
+    [{ Limit: 10_001 }, '/Limit', 'invalid_value', 'a whole number from 1 to 10000'],
+    [{ Limit: 1.5 }, '/Limit', 'invalid_value', 'a whole number from 1 to 10000'],
+    [{ Limit: '1' }, '/Limit', 'wrong_type', 'a whole number'],
+    [{ Limit: 1, Key: ['data.c'] }, '/Key', 'wrong_type', 'an expression such as "data.customer"'],
+    [{ Limit: 1, Key: { '@a': '1' } }, '/Key', 'wrong_type', 'an expression'],
+    [{ Limit: 1, OnFull: 'Wait' }, '/OnFull', 'invalid_value', 'one of Queue, Reject'],
+    [{ Limit: 1, OnFull: 1 }, '/OnFull', 'wrong_type', 'one of Queue, Reject'],
+    [{ Limit: 1, MaxQueued: -1 }, '/MaxQueued', 'invalid_value', 'from 0 to 1000000'],
+  ])('refuses Concurrency: %j', (value, pointer, code, expected) => {
+    const document = { Id: 'w', Concurrency: value, ...STEPS };
+    const [problem, ...others] = parseDefinition(document).errors;
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ code, pointer: `/Concurrency${pointer}` });
+    expect(problem?.message).toContain(expected);
+  });
+
+  it('suggests a name for an unknown member of Concurrency', () => {
+    const document = { Id: 'w', Concurrency: { Limit: 1, MaxQueue: 2 }, ...STEPS };
+    const [warning] = parseDefinition(document).warnings;
+    expect(warning).toMatchObject({ code: 'unknown_member', pointer: '/Concurrency/MaxQueue' });
+    expect(warning?.message).toContain('MaxQueued');
+  });
+
+  describe('a child that needs the place of its parent', () => {
+    const problems = (concurrency: object, inputs: object = {}, id = "'w'") => {
+      const Inputs = { DefinitionId: id, ...inputs };
+      const Steps = [{ Id: 'a', StepType: 'SubWorkflow', Inputs }];
+      return parseDefinition({ Id: 'w', Concurrency: concurrency, Steps }).errors;
+    };
+    const endless = [{ code: 'endless_wait', pointer: '/Steps/0/Inputs' }];
+
+    it('is refused if it would certainly wait forever', () => {
+      expect(problems({ Limit: 1 })).toMatchObject(endless);
+      expect(problems({ Limit: 1, Key: '"all"' })).toMatchObject(endless);
+      expect(problems({ Limit: 1, Key: 7 }, { Wait: 'True' })).toMatchObject(endless);
+    });
+
+    it('is accepted if it may go on', () => {
+      expect(problems({ Limit: 2 })).toEqual([]);
+      expect(problems({ Limit: 1, Key: 'data.c' })).toEqual([]);
+      expect(problems({ Limit: 1, OnFull: 'Reject' })).toEqual([]);
+      expect(problems({ Limit: 1 }, { Wait: 'False' })).toEqual([]);
+      expect(problems({ Limit: 1 }, {}, "'other'")).toEqual([]);
+      expect(problems({ Limit: 1 }, {}, 'data.id')).toEqual([]);
+    });
   });
 
   it('reads an expression as Reference, and keeps a number', () => {

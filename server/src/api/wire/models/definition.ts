@@ -1,4 +1,5 @@
 /** The wire types of definitions. */
+import type { ConcurrencyDocument } from './concurrency.js';
 import type { ProblemItem } from './problem.js';
 import type { Time } from './time.js';
 
@@ -226,6 +227,10 @@ export interface DefinitionDocument {
    * The order in which the work of runs waits: 1 goes first, 5 last. The default is 3. A start can override it.
    */
   priority?: number | null;
+  /**
+   * How many runs of all versions are open at a time, for each key. The newest version's holds.
+   */
+  concurrency?: ConcurrencyDocument | null;
   /**
    * How long ended runs are kept, at least 1 second. Overrides the server's `instance_retention_seconds`.
    */

@@ -41,7 +41,7 @@ export interface WorkflowFilter {
    */
   parent?: string;
   /**
-   * `true`: only runs that wait for the runs before them.
+   * `true`: only runs whose first step waits for other runs to end.
    */
   queued?: boolean;
   definitionId?: string;

@@ -203,7 +203,7 @@ export interface WorkflowSummary extends ChangedWorkflow {
   tags: Tags;
   priority: Priority;
   /**
-   * Whether its first step waits for the runs before it.
+   * Whether its first step waits for other runs to end.
    */
   queued: boolean;
   /**
@@ -317,7 +317,7 @@ export interface ControlledWorkflow extends ChangedWorkflow {
   tags: Tags;
   priority: Priority;
   /**
-   * Whether its first step waits for the runs before it.
+   * Whether its first step waits for other runs to end.
    */
   queued: boolean;
   /**
