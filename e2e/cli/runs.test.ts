@@ -85,31 +85,6 @@ describe('stepwright run', () => {
     expect(await start(...args)).not.toBe(id);
   });
 
-  it('says that a run is queued, as the lists and the run itself do', async () => {
-    const args = ['-d', 'order=A8', '--reference', 'A8', '--on-conflict', 'queue'];
-    const first = await start(...args);
-    const { stderr, stdout } = await line.pipe(['run', 'order', ...args]);
-    const id = stdout.trim();
-    expect(stderr).toBe(
-      `Queued order, version 1: it waits for the runs before it. Show its progress: stepwright show ${id}\n`,
-    );
-    const list = ['list', '--queued', '--reference', 'A8'];
-    expect((await line.pipe(list)).stdout).toMatch(new RegExp(`^${id} +order v1 +Queued `, 'm'));
-    expect(await line.json(list)).toMatchObject({ items: [{ workflowId: id, queued: true }] });
-    expect((await line.pipe(['show', id])).stdout).toMatch(/^Status +Queued$/m);
-    expect((await line.pipe(['show', first])).stdout).toMatch(/^Status +Runnable$/m);
-    expect((await line.pipe(['explain', id])).stdout).toBe(
-      "Runnable: queued: waits for the runs with the reference 'A8' that were open before it; 1 of them is open\n" +
-        `  waits for run ${first}\n`,
-    );
-    const waiting = await line.pipe(['run', 'order', ...args, '--wait', '--timeout', '1s']);
-    expect(waiting.code).toBe(14);
-    expect(waiting.stderr).toMatch(/^\S+ {2}queued order, version 1\n\S+ {2}still queued\n/);
-    await line.client.events.publish('approved', 'A8', null);
-    await line.client.workflows.wait(id);
-    expect((await line.pipe(list)).stdout).not.toContain(id);
-  });
-
   it('explains the problem with the data', async () => {
     const { code, stderr } = await line.pipe(['run', 'order', '-d', 'amount=1']);
     expect(code).toBe(1);
