@@ -14,7 +14,7 @@ import { migrate } from '../../src/store/postgres/migrate.js';
 import { MIGRATIONS } from '../../src/store/postgres/migrations/all-migrations.js';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.js';
 import { postgresForTests } from '../support/postgres-container.js';
-import { commitOf, instanceOf } from './records.js';
+import { commitOf, instanceOf, NO_SIDE } from './records.js';
 import { openTestSchema, type TestSchema } from './support/postgres-schema.js';
 
 const TIMEOUT_MS = 20_000;
@@ -71,19 +71,24 @@ describe.skipIf(postgres === null)('the PostgreSQL schema', () => {
     await expect(store.start()).rejects.toThrow(/newer version of the server/);
   });
 
-  it('keeps the content of an earlier version, while nodes of that version still write', async () => {
-    const { connections, database } = await openDatabase(schema, 1);
+  /** A database of a server that knew only the first migrations. */
+  async function openEarlier(migrations: number): ReturnType<typeof openDatabase> {
+    const opened = await openDatabase(schema, 1);
+    const { database } = opened;
     await schema.client.query(`CREATE SCHEMA "${schema.name}"`);
     await database.execute(
       'CREATE TABLE @migrations (version int PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL)',
     );
-    for (const { name, statements, version } of MIGRATIONS.slice(0, 7)) {
+    for (const { name, statements, version } of MIGRATIONS.slice(0, migrations)) {
       for (const statement of statements) await database.execute(statement);
-      await database.queryByValues('INSERT INTO @migrations VALUES ($1, $2, now())', [
-        version,
-        name,
-      ]);
+      const text = 'INSERT INTO @migrations VALUES ($1, $2, now())';
+      await database.queryByValues(text, [version, name]);
     }
+    return opened;
+  }
+
+  it('keeps the content of an earlier version, while nodes of that version still write', async () => {
+    const { connections, database } = await openEarlier(7);
     await database.execute(`
       INSERT INTO @instances (id, definition_id, version, status, start_time, last_change_at, error_at, failure_key, failure,
                               epoch, in_seq, revision, under_way, crashes, schema_version, state)
@@ -107,6 +112,32 @@ describe.skipIf(postgres === null)('the PostgreSQL schema', () => {
     );
     expect(await store.getInstance('open')).toMatchObject({ errorAt: 1400, failingSince: null });
     expect(await firstAt()).toEqual([1400]);
+    await store.stop();
+    await connections.close();
+  });
+
+  it('keeps runs from before there were queues, and those that such nodes still start', async () => {
+    const { connections, database } = await openEarlier(9);
+    const insertOpen = (id: string, startTime: number) =>
+      database.execute(`
+        INSERT INTO @instances (id, definition_id, version, reference, status, start_time, last_change_at, epoch, in_seq,
+                                revision, under_way, crashes, schema_version, priority, state)
+        VALUES ('${id}', 'order', 1, 'r', 'Runnable', ${startTime}, ${startTime}, 1, 0, 1, false, 0, 1, 2, '{}')`);
+    await insertOpen('open', 1000);
+    const store = createPostgresStore({ url: schema.url, operationTimeoutMs: TIMEOUT_MS });
+    await store.start();
+    const open = instanceOf('open', { reference: 'r', priority: 2 });
+    expect(await store.getInstance('open')).toEqual(open);
+    const record = instanceOf('next', { reference: 'r', startTime: 3000, queued: true });
+    const conflict = { action: 'queue', queued: true } as const;
+    const inserted = await store.insertInstance({ record, side: NO_SIDE, conflict });
+    expect(inserted).toMatchObject({ outcome: 'inserted' });
+    await insertOpen('other', 2000);
+    expect(await store.getInstance('other')).toMatchObject({ queued: false, countsFrom: null });
+    const place = { definitionId: 'order', reference: 'r', id: 'next', at: 3000 };
+    expect(await store.findPredecessor(place)).toBe('other');
+    const page = { filter: { queued: true }, after: null, limit: 5 } as const;
+    expect((await store.listInstances(page)).items).toMatchObject([{ id: 'next' }]);
     await store.stop();
     await connections.close();
   });

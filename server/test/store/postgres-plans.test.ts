@@ -53,6 +53,9 @@ const FILTERS: readonly InstanceFilter[] = [
   { parentId: 'i5' },
   { failedFrom: 1 },
   { failure: 'k1' },
+  { queued: true },
+  { queued: true, definitionId: 'd7', status: 'Suspended' },
+  { queued: true, reference: 'r77' },
   { unchangedSince: 9_000_000 },
 ];
 
@@ -72,13 +75,14 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     await schema.client.query(`
       INSERT INTO "${schema.name}".instances
         (id, definition_id, version, reference, status, start_time, end_time, outcome, parent_id, root_id, last_change_at,
-         error_at, failure_key, wake_at, owner, epoch, in_seq, revision, under_way, crashes, schema_version, state)
+         error_at, failure_key, queued, counts_from, wake_at, owner, epoch, in_seq, revision, under_way, crashes, schema_version, state)
       SELECT 'i' || n, 'd' || n % 50, 1 + n / 1500, 'r' || n % 5000,
              CASE WHEN n % 10 < 8 THEN 'Complete' WHEN n % 10 = 8 THEN 'Runnable' ELSE 'Suspended' END,
              n * 100, CASE WHEN n % 10 < 8 THEN n * 100 END,
              CASE WHEN n % 10 < 8 THEN CASE WHEN n % 500 = 0 THEN 'Failed' ELSE 'Succeeded' END END,
              CASE WHEN n % 100 = 1 THEN 'i5' END, CASE WHEN n % 100 = 1 THEN 'i5' END, n * 100,
-             CASE WHEN n % 500 = 0 THEN n END, CASE WHEN n % 500 = 0 THEN 'k' || n % 3 END, CASE WHEN n % 10 = 8 THEN n END, 'node' || n % 3, 1, 0, 1, n % 90 = 8, 0, 1, '{}'
+             CASE WHEN n % 500 = 0 THEN n END, CASE WHEN n % 500 = 0 THEN 'k' || n % 3 END,
+             n % 90 = 9, CASE WHEN n % 70 = 8 THEN n * 100 + 5 END, CASE WHEN n % 10 = 8 THEN n END, 'node' || n % 3, 1, 0, 1, n % 90 = 8, 0, 1, '{}'
         FROM generate_series(1, ${ROWS}) AS n;
       INSERT INTO "${schema.name}".wakes (id, owner, wake_at, under_way)
       SELECT id, owner, wake_at, under_way FROM "${schema.name}".instances WHERE wake_at IS NOT NULL OR under_way;
@@ -155,6 +159,12 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     side: NO_SIDE,
     conflict: { action: 'refuse', scope } as const,
   });
+  const queued = (reference: string) => ({
+    record: instanceOf(`queued ${reference}`, { definitionId: 'd1', reference, queued: true }),
+    side: NO_SIDE,
+    conflict: { action: 'queue', queued: true } as const,
+  });
+  const placeOf = (reference: string) => ({ definitionId: 'd8', reference, id: 'x', at: 9e9 });
   const READS: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['failed instances', () => store.countFailures({ filter: {}, now: 1, after: null })],
     [
@@ -167,6 +177,8 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     ['changed instances', () => store.findChangedInstances('node1', { time: 2e6, id: 'i' }, 20)],
     ['an open instance with a reference', () => store.insertInstance(refused('open'))],
     ['a kept instance with a reference', () => store.insertInstance(refused('kept'))],
+    ['the open instances before a queued one', () => store.insertInstance(queued('r1'))],
+    ['the last instance before a place', () => store.findPredecessor(placeOf('r8'))],
     ['one instance', () => store.getInstance('i7')],
     ['the history', () => store.readHistory('i7', 0, 20)],
     ['audit entries', () => store.listAudit('i7')],
@@ -194,6 +206,23 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     for (const scope of ['open', 'kept'] as const) {
       const insert = () => store.insertInstance(refused(scope, 'same'));
       expect(await rowsRead(insert, /WHERE reference = /), scope).toBeLessThan(10);
+    }
+  });
+
+  it('reads one of many instances that are open with a reference', async () => {
+    await schema.client.query(`
+      INSERT INTO "${schema.name}".instances
+        (id, definition_id, version, reference, status, start_time, last_change_at, counts_from, queued, epoch, in_seq,
+         revision, under_way, crashes, schema_version, state)
+      SELECT 'open' || n || d, d, 1, 'open', 'Runnable', n, n, CASE WHEN n % 2 = 0 THEN 1e9 + n END, n % 2 = 1, 1, 0, 1, false, 0,
+             1, '{}'
+        FROM generate_series(1, 5000) AS n, (VALUES ('d1'), ('d8')) AS definitions (d);
+      ANALYZE "${schema.name}".instances;`);
+    const insert = () => store.insertInstance(queued('open'));
+    expect(await rowsRead(insert, /counts_from DESC/)).toBeLessThan(10);
+    for (const at of [5000, 1e9 + 2500, 9e9]) {
+      const find = () => store.findPredecessor({ ...placeOf('open'), at });
+      expect(await rowsRead(find), String(at)).toBeLessThan(10);
     }
   });
 

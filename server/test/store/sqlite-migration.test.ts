@@ -25,7 +25,7 @@ function schemaOf(path: string): unknown {
 
 async function openOldFile(
   path: string,
-  version: 1 | 2 | 3 | 4 | 5 | 6 | 10,
+  version: 1 | 2 | 3 | 4 | 5 | 6 | 10 | 12,
 ): Promise<DatabaseSync> {
   const connection = new DatabaseSync(path);
   const tables = new URL(`./support/schema-${version}.sql`, import.meta.url);
@@ -295,6 +295,36 @@ it('keeps the content of a schema 10 file, while nodes of its version still writ
   );
   expect(await store.getInstance('open')).toMatchObject({ errorAt: 1400, failingSince: null });
   expect(await firstAt()).toEqual([1400]);
+  earlier.close();
+  await store.stop();
+  await expectSchemaOfNewFile(path);
+});
+
+it('keeps the content of a schema 12 file, none of which is queued', async () => {
+  const path = join(directory, 'schema-12.sqlite');
+  const earlier = await openOldFile(path, 12);
+  const insertOpen = (id: string, startTime: number) =>
+    earlier.exec(`
+      INSERT INTO instances (id, definitionId, version, reference, status, startTime, lastChangeAt, epoch, inSeq, revision,
+                             underWay, crashes, schemaVersion, priority, state)
+        VALUES ('${id}', 'order', 1, 'r', 'Runnable', ${startTime}, ${startTime}, 1, 0, 1, 0, 0, 1, 2, '{}');`);
+  insertOpen('open', 1000);
+
+  const store = createSqliteStore({ path });
+  await store.start();
+  const open = instanceOf('open', { reference: 'r', priority: 2 });
+  expect(await store.getInstance('open')).toEqual(open);
+  const next = instanceOf('next', { reference: 'r', startTime: 3000, queued: true });
+  const conflict = { action: 'queue', queued: true } as const;
+  const inserted = await store.insertInstance({ record: next, side: NO_SIDE, conflict });
+  expect(inserted).toMatchObject({ outcome: 'inserted' });
+  // What a node of the earlier version still starts counts like any other.
+  insertOpen('other', 2000);
+  expect(await store.getInstance('other')).toMatchObject({ queued: false, countsFrom: null });
+  const place = { definitionId: 'order', reference: 'r', id: 'next', at: 3000 };
+  expect(await store.findPredecessor(place)).toBe('other');
+  const page = { filter: { queued: true }, after: null, limit: 5 } as const;
+  expect((await store.listInstances(page)).items).toMatchObject([{ id: 'next' }]);
   earlier.close();
   await store.stop();
   await expectSchemaOfNewFile(path);

@@ -76,6 +76,9 @@ const FILTERS: readonly InstanceFilter[] = [
   { parentId: null, status: 'Runnable' },
   { parentId: 'p' },
   { parentId: 'p', definitionId: 'd', outcome: 'Failed' },
+  { queued: true },
+  { queued: true, reference: 'r', definitionId: 'd', status: 'Suspended', startedFrom: 1 },
+  { queued: true, parentId: 'p', failedFrom: 1 },
   { failedFrom: 1 },
   { failure: 'k' },
   { failure: 'k', definitionId: 'd', status: 'Suspended', startedFrom: 1 },
@@ -148,6 +151,13 @@ function runEveryOperation(database: Database): void {
   run.insertInstance(database, [
     { record: replacing, side: NO_SIDE, conflict: { action: 'terminate', audit } },
   ]);
+  for (const queued of [false, true]) {
+    const record = { ...named, id: `queued ${queued}`, startTime: 5000, queued };
+    run.insertInstance(database, [
+      { record, side: NO_SIDE, conflict: { action: 'queue', queued } },
+    ]);
+  }
+  run.findPredecessor(database, [{ definitionId: 'order', reference: 'r', id: 'x', at: 9 }]);
   const child = instanceOf('child', { parentId: 'i', rootId: 'i' });
   run.insertInstance(database, [{ record: child, side: NO_SIDE, openDescendantsMax: 5 }]);
   run.getInstance(database, ['i']);
@@ -193,6 +203,7 @@ function runEveryOperation(database: Database): void {
   run.commitInstance(database, [
     commitOf(held, { side: again, ...removals, status: 'Complete', endTime: 5 }),
   ]);
+  run.commitInstance(database, [commitOf(instanceOf('queued true'), { queued: false })]);
   run.insertEvent(database, [eventOf('e')]);
   run.insertEvent(database, [eventOf('f'), { id: 'm', body: '{}' }]);
   run.getEvent(database, ['e']);

@@ -193,6 +193,8 @@ async function fillInstance(
     state: pick(TEXTS),
     crashes: n % 4,
     requestHash: pick([null, 'request']),
+    queued: n % 3 === 1,
+    countsFrom: n % 4 === 1 ? 2000 + n : null,
   });
   const input = pick(['{}', '{"a":"é\u0000\ud800"}', 'x'.repeat(3000), 'y'.repeat(9000)]);
   await store.insertInstance({

@@ -13,6 +13,7 @@ import {
   limit,
   optional,
   priority,
+  reference,
   small,
   text,
   time,
@@ -70,6 +71,9 @@ const error: fc.Arbitrary<Pick<InstanceRecord, 'errorAt' | 'failingSince'>> = fc
     return { errorAt, failingSince };
   });
 
+const FIRST = { action: 'queue', queued: false } as const;
+const LATER = { action: 'queue', queued: true } as const;
+
 const instances: readonly fc.Arbitrary<Step>[] = [
   fc
     .record({
@@ -85,11 +89,16 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       failure: optional(failure),
       tags,
       index: indexFields,
+      queued: fc.boolean(),
+      countsFrom: optional(small),
+      reference: optional(reference),
+      rule: fc.constantFrom(null, FIRST, LATER),
     })
-    .chain(({ error: errorTimes, ...changes }) =>
+    .chain(({ error: errorTimes, rule, ...changes }) =>
       side.map((records): Step => async (store) => {
         const record = instanceOf(changes.id, { ...changes, ...errorTimes });
-        const result = await store.insertInstance({ record, side: records });
+        const conflict = rule === null ? {} : { conflict: rule };
+        const result = await store.insertInstance({ record, side: records, ...conflict });
         // Not all stores look at the events in the same step.
         return result.outcome === 'inserted' ? { ...result, noEvents: undefined } : result;
       }),
@@ -110,13 +119,14 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       crashes: small,
       state: text,
       keepsInbox: fc.boolean(),
+      waits: fc.constantFrom(null, true, false),
       after: optional(indexFields),
       removeSubscriptions: fc.subarray(['s1', 's2', 's3']),
       removeActivities: fc.subarray(['i/1', 'j/1']),
       settleActivities: fc.subarray(['i/1', 'i/2', 'k/1']),
     })
     .map(
-      ({ id, after, behind, late, keepsInbox, error: errorTimes, ...changes }): Step =>
+      ({ id, after, behind, late, keepsInbox, waits, error: errorTimes, ...changes }): Step =>
         async (store) => {
           const { epoch, index, inSeq, revision } = (await store.getInstance(id)) ?? instanceOf(id);
           const expected = { id, epoch, inSeq: inSeq - behind, revision: revision - late };
@@ -125,6 +135,7 @@ const instances: readonly fc.Arbitrary<Step>[] = [
               ...changes,
               ...errorTimes,
               ...(keepsInbox ? { keepInbox: true } : {}),
+              ...(waits === null ? {} : { queued: waits }),
               ...(after === null ? {} : { indexChange: { before: index, after } }),
             }),
           );
@@ -177,6 +188,11 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       (store) =>
         store.controlInstance(id, 'compensate', at, undefined, message),
   ),
+  fc.record({ id: instanceId, at: small, reference }).map(
+    (place): Step =>
+      (store) =>
+        store.findPredecessor({ ...place, definitionId: 'order' }),
+  ),
   fc.tuple(time, limit).map(
     (args): Step =>
       (store) =>
@@ -208,6 +224,11 @@ const instances: readonly fc.Arbitrary<Step>[] = [
         fc.record({ status, startedFrom: small, startedTo: small }, { requiredKeys: [] }),
         fc.record({ status, failedFrom: time }, { requiredKeys: ['failedFrom'] }),
         fc.record({ status, failure: failureKey }, { requiredKeys: ['failure'] }),
+        fc.record(
+          { queued: fc.constant(true), status, reference, startedFrom: small },
+          { requiredKeys: ['queued'] },
+        ),
+        fc.record({ reference, status }, { requiredKeys: ['reference'] }),
         fc.record(
           { startedFrom: small, unchangedSince: time },
           { requiredKeys: ['unchangedSince'] },

@@ -7,6 +7,7 @@ export type Step = (store: Store) => Promise<unknown>;
 
 export const instanceId = fc.constantFrom('i', 'j', 'k');
 export const priority = fc.constantFrom(...PRIORITIES);
+export const reference = fc.constantFrom('r', 's');
 export const activityId = fc.constantFrom('i/1', 'i/2', 'j/1', 'k/1');
 export const activityName = fc.constantFrom('ship', 'pack');
 export const worker = fc.constantFrom('v', 'w');
