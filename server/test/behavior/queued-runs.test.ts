@@ -148,6 +148,30 @@ everyStore('queued runs', (at) => {
     await client.untilStep(second.workflowId, 'wait', ({ waitsFor }) => waitsFor?.kind === 'event');
   });
 
+  it('waits for nobody when a repair opens it again', async () => {
+    const { client } = at;
+    const id = await client.define(WAITING);
+    const first = await queue(client, id, 'r');
+    const second = await queue(client, id, 'r');
+    await client.terminate(second.workflowId);
+    await client.ended(second.workflowId);
+    const rerun = await client.post<{ workflow: Workflow; warnings: unknown[] }>(
+      `/api/workflow/${second.workflowId}/rerun`,
+      { reason: 'after all' },
+    );
+    expect(rerun.body).toMatchObject({ workflow: { queued: false, status: 'Runnable' } });
+    const listed = await client.get<WorkflowPage>(`/api/workflow?queued=true&definitionId=${id}`);
+    expect(listed.body.items).toEqual([]);
+    await client.untilStep(second.workflowId, 'wait', ({ waitsFor }) => waitsFor?.kind === 'event');
+    // It counts for those that come later.
+    const third = await queue(client, id, 'r');
+    await client.terminate(first.workflowId);
+    await client.ended(first.workflowId);
+    expect(await client.workflow(third.workflowId)).toMatchObject({ queued: true });
+    await client.terminate(second.workflowId);
+    await client.untilWorkflow(third.workflowId, ({ queued }) => !queued);
+  });
+
   it('fails a step whose child would wait for its own parent', async () => {
     const { client } = at;
     const Id = fresh('self');

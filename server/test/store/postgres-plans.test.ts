@@ -54,8 +54,7 @@ const FILTERS: readonly InstanceFilter[] = [
   { failedFrom: 1 },
   { failure: 'k1' },
   { queued: true },
-  { queued: true, definitionId: 'd7', status: 'Suspended' },
-  { queued: true, reference: 'r77' },
+  { queued: true, reference: 'r79' },
   { unchangedSince: 9_000_000 },
 ];
 
