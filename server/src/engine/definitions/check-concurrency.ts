@@ -5,11 +5,11 @@ import { isFalse, literalValue } from './check-literal-input.js';
 import type { ParseState } from './parse-state.js';
 
 export function checkConcurrency(
-  definitionId: string,
+  definitionId: string | null,
   concurrency: RunConcurrency | null,
   state: ParseState,
 ): void {
-  if (concurrency?.limit !== 1 || concurrency.onFull !== 'Queue') return;
+  if (definitionId === null || concurrency?.limit !== 1 || concurrency.onFull !== 'Queue') return;
   // The child may have another key.
   if (concurrency.key !== null && literalValue(concurrency.key) === undefined) return;
   for (const [id, posted] of state.postedSteps) {

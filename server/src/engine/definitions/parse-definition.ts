@@ -90,12 +90,11 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
   const triggers = parseTriggers(reader);
   const { entryStepId } = parseAllSteps(reader);
   checkReferences(state);
+  checkConcurrency(id, startRules.concurrency, state);
   if (!state.errors.isEmpty || id === null || entryStepId === null) {
     return { definition: null, canonical: null, ...findings(state) };
   }
   checkReachability(entryStepId, state);
-  checkConcurrency(id, startRules.concurrency, state);
-  if (!state.errors.isEmpty) return { definition: null, canonical: null, ...findings(state) };
   const hasRetryInterval = reader.value('defaultErrorRetryInterval') !== null;
   checkSurroundings(
     {
