@@ -106,10 +106,15 @@ export function restoreSession(
     // It may have been resumed in between: while it's suspended, others get the places.
     askForPlaces(session);
   }
-  if (instance.status === 'Terminated' && instance.pointers.size > 0) {
+  if (instance.status === 'Terminated' && !hasAnnouncedEnd(instance)) {
     terminate(session, instance.endTime ?? now, 'Terminated');
   }
   return session;
+}
+
+/** An instance that was suspended when it had nothing left to do has no pointers, and yet nobody was told of an end. */
+function hasAnnouncedEnd({ pointers, told }: Instance): boolean {
+  return pointers.size === 0 && told !== 'suspended';
 }
 
 /** Ends the calls in flight of a stopped instance: they ended with the node that made them. */

@@ -321,6 +321,24 @@ describe('an instance', () => {
     expect(restoreSession(driver.definition, resumed, START_MS).instance.status).toBe('Complete');
   });
 
+  it('announces its end if it was terminated while not in memory, with nothing left to do', () => {
+    const driver = new EngineDriver(define([work('a', { errorBehavior: 'Compensate' })]));
+    const effect = driver.effect('a');
+    driver.suspend();
+    driver.failEffect(effect);
+    const joinedBy = [{ workflowId: 'other', pointerId: 7, attempt: 1 }];
+    // As the node that suspended it has written it.
+    const stored = { ...driver.instance, joinedBy, told: 'suspended' } as const;
+    const terminated = { ...stored, status: 'Terminated', outcome: 'Terminated' } as const;
+    const run = restoreSession(driver.definition, terminated, START_MS);
+    expect(run.instance.outbox).toMatchObject([{ kind: 'child-ended', parentId: 'other' }]);
+    expect(run.dirty).toBe(true);
+    run.instance.told = 'terminated';
+    run.instance.outbox = [];
+    const again = restoreSession(driver.definition, run.instance, START_MS);
+    expect(again.instance.outbox).toEqual([]);
+  });
+
   it('records the reason when it is halted, and continues after a resume', () => {
     const run = begin();
     haltInstance(run, 'StepLimit', 'too many steps');
