@@ -20,7 +20,7 @@ it('shows queued runs in its answers and lists until they begin', async () => {
   const { stderr, stdout } = await line.pipe(['run', 'order', ...args]);
   const id = stdout.trim();
   expect(stderr).toBe(
-    `Queued order, version 1: it waits for the runs before it. Show its progress: stepwright show ${id}\n`,
+    `Queued order, version 1: it waits for other runs to end. Show its progress: stepwright show ${id}\n`,
   );
   const list = ['list', '--queued', '--reference', 'A8'];
   expect((await line.pipe(list)).stdout).toMatch(new RegExp(`^${id} +order v1 +Queued `, 'm'));

@@ -34,7 +34,7 @@ export function withFilter(command: Command): Command {
     .option('--definition-version <number>', 'of this version of the definition', readVersion)
     .option('--reference <reference>', 'started with this reference')
     .option('--parent <run>', 'children of this run; `none`: runs without a parent')
-    .option('--queued', 'waiting for the runs before them')
+    .option('--queued', 'waiting for other runs to end')
     .option(
       '--where <condition>',
       'customer=C-17, tag.team!=billing, amount>=10; repeatable',

@@ -59,7 +59,7 @@ function waitText(
     case 'retry':
       return `next attempt ${nextText(until, now)}`;
     case 'queue':
-      return 'waits for the runs before it';
+      return 'waits for other runs to end';
     case 'event':
       return `waits for event ${eventName}/${eventKey}`;
     case 'activity':

@@ -109,7 +109,7 @@ export function isJoined(status: number): boolean {
 
 function startedRun(run: ControlledWorkflow): string {
   const text = startedText(run);
-  const consequence = run.queued ? ': it waits for the runs before it' : '';
+  const consequence = run.queued ? ': it waits for other runs to end' : '';
   return plain(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}${consequence}.`);
 }
 

@@ -17,7 +17,7 @@ export type ReasonKind =
   /** It is being terminated with compensation. */
   | 'compensating'
   | 'timer'
-  /** It waits for the runs before it. */
+  /** It waits for other runs to end. */
   | 'queue'
   | 'retry'
   | 'event'

@@ -70,7 +70,7 @@ export interface InstanceView {
   readonly reference: string | null;
   readonly tags: Tags;
   readonly priority: Priority;
-  /** It waits for runs before it. */
+  /** It waits for other runs to end. */
   readonly queued: boolean;
   readonly index: IndexFields;
   readonly status: InstanceStatus;
@@ -199,7 +199,7 @@ export type StepStatusFilter = StepStatus | 'Retrying';
 export type WaitView =
   | { readonly kind: 'time'; readonly until: number }
   | { readonly kind: 'retry'; readonly until: number }
-  /** The runs before it. */
+  /** Other runs to end. */
   | { readonly kind: 'queue' }
   | { readonly kind: 'event'; readonly eventName: string; readonly eventKey: string }
   | { readonly kind: 'activity'; readonly activityName: string }

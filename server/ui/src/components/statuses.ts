@@ -68,7 +68,7 @@ const BY_ATTENTION: readonly RunState[] = [
 interface RunStand {
   readonly status: WorkflowStatus;
   readonly outcome: WorkflowOutcome | null;
-  /** Whether its first step waits for the runs before it, as far as that is known. */
+  /** Whether its first step waits for other runs to end, as far as that is known. */
   readonly queued?: boolean;
 }
 

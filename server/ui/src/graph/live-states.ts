@@ -155,7 +155,7 @@ function waitInWords(wait: StepExecution['waitsFor']): string | null {
     case 'retry':
       return `retry at ${exactTime(wait.until ?? '?')}`;
     case 'queue':
-      return 'the runs before it';
+      return 'other runs to end';
     case 'steps':
       return `${wait.open ?? 0} inner ${wait.open === 1 ? 'step' : 'steps'}`;
     case undefined:

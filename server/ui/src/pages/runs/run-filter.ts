@@ -25,7 +25,7 @@ export const IS_QUEUED = 'true';
 export const NO_FILTER = {
   status: '',
   outcome: '',
-  /** `true`: runs that wait for the runs before them. */
+  /** `true`: runs that wait for other runs to end. */
   queued: '',
   /** Empty for runs without a parent, `WITH_CHILDREN`, or the id of a run, for its children. */
   parent: '',
