@@ -2,9 +2,10 @@
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import type { Explanation } from '../../src/api/wire/models/explanation.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
 import type { Workflow, WorkflowPage } from '../../src/api/wire/models/workflow.js';
 import { type Client, fresh } from './support/client.js';
-import { start } from './support/doors.js';
+import { deliver, start, triggerOf, webhook } from './support/doors.js';
 import { everyStore } from './support/every-store.js';
 import { activity, chain, mark, step } from './support/steps.js';
 
@@ -206,6 +207,53 @@ everyStore('runs at a time', (at) => {
     expect((await client.ended(run)).lastError).toMatchObject({
       message: expect.stringContaining('1 of 1 runs') as string,
     });
+  });
+
+  it('applies to triggers, webhooks and restarts', async () => {
+    const { client } = at;
+    const id = await client.define({
+      Concurrency: { Limit: 1, OnFull: 'Reject' },
+      Triggers: [{ Name: 'main', Cron: '@yearly' }],
+      Steps: WAITING,
+    });
+    const first = await accepted(client, id);
+    const fired = await client.call<Problem>('POST', `/api/definition/${id}/triggers/main/fire`);
+    expect([fired.status, fired.body.code]).toEqual([409, 'concurrency_reached']);
+    expect((await triggerOf(client, id)).last).toMatchObject({
+      outcome: 'Skipped',
+      reason: `1 of 1 runs of '${id}' are open`,
+    });
+    const hook = await webhook(client, { definitionId: id });
+    const delivered = await deliver(client, hook, {});
+    expect([delivered.status, delivered.body.code]).toEqual([409, 'concurrency_reached']);
+    const other = await define(client, { Limit: 1 });
+    const { workflowId: ended } = await accepted(client, other);
+    await client.terminate(ended);
+    await client.ended(ended);
+    await accepted(client, other);
+    const body = { reason: 'again' };
+    const restarted = await client.post<Workflow>(`/api/workflow/${ended}/restart`, body);
+    expect(restarted.body).toMatchObject({ queued: true });
+    await client.terminate(first.workflowId);
+  });
+
+  it('counts a run that a repair opens again, and does not hold it up', async () => {
+    const { client } = at;
+    const id = await define(client, { Limit: 1 });
+    const { workflowId: ended } = await accepted(client, id);
+    await client.terminate(ended);
+    await client.ended(ended);
+    const { workflowId: open } = await accepted(client, id);
+    const body = { reason: 'again', from: 'wait' };
+    const rerun = await client.post<JsonObject>(`/api/workflow/${ended}/rerun`, body);
+    expect(rerun.status, rerun.text).toBe(200);
+    await client.untilStep(ended, 'wait', ({ waitsFor }) => waitsFor?.kind === 'event');
+    const { workflowId: queued } = await accepted(client, id);
+    await client.terminate(open);
+    await client.ended(open);
+    expect(await client.workflow(queued)).toMatchObject({ queued: true });
+    await client.terminate(ended);
+    await client.untilWorkflow(queued, (run) => !run.queued);
   });
 
   it('lets a child wait, and its parent with it', async () => {
