@@ -10,6 +10,7 @@ export interface TestRun extends Pick<
   | 'id'
   | 'lastError'
   | 'outcome'
+  | 'queued'
   | 'reference'
   | 'startTime'
   | 'status'
@@ -35,7 +36,7 @@ export async function readRun(host: Host, workflowId: string): Promise<TestRun> 
   const steps = await allSteps(host, workflowId);
   const explanation = await host.instances.explain(workflowId, 'all');
   const { data, definitionId, id, lastError, outcome, reference, status, tags, version } = view;
-  const { startTime, trigger } = view;
+  const { queued, startTime, trigger } = view;
   return {
     id,
     definitionId,
@@ -46,6 +47,7 @@ export async function readRun(host: Host, workflowId: string): Promise<TestRun> 
     trigger,
     status,
     outcome,
+    queued,
     data,
     lastError,
     steps,

@@ -227,6 +227,27 @@ describe('a test server', () => {
     await expect(refused).rejects.toMatchObject({ code: 'reference_in_use' });
   });
 
+  it('shows ten runs of which three run at a time', async () => {
+    const definition = {
+      Id: 'export',
+      Concurrency: { Limit: 3 },
+      Steps: [{ Id: 'work', StepType: 'Delay', Inputs: { Period: 3600 } }],
+    };
+    await using server = await createTestServer({ definitions: [definition], python });
+    const ids: string[] = [];
+    for (let n = 0; n < 10; n += 1) ids.push((await server.start('export', {})).id);
+    const ended: number[] = [];
+    const queued: number[] = [];
+    for (let hour = 0; hour <= 4; hour += 1) {
+      const runs = await Promise.all(ids.map((id) => server.run(id)));
+      ended.push(runs.filter(({ status }) => status === 'Complete').length);
+      queued.push(runs.filter((run) => run.queued).length);
+      await server.advance('1h');
+    }
+    expect(ended).toEqual([0, 3, 6, 9, 10]);
+    expect(queued).toEqual([7, 4, 1, 0, 0]);
+  });
+
   it('names the call without an answer', async () => {
     await using server = await orderServer({ mocks: { 'charge-card': PAID } });
     await server.start('order', { order: 1 });
