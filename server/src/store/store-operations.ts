@@ -47,7 +47,7 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   countFailures: 'search',
   commitInstance: 'write',
   claimInstance: 'write',
-  findPredecessor: 'read',
+  findPredecessor: 'write',
   grantPlaces: 'write',
   countPlaces: 'search',
   findWaitingKeys: 'read',

@@ -33,7 +33,7 @@ export class RuntimeMetrics {
   readonly #started = this.#counter('stepwright_workflows_started_total', 'Instances started.');
   readonly #refusedStarts = this.#counter(
     'stepwright_starts_refused_total',
-    'Starts refused, by reason: the definition is disabled, or an open run has the reference.',
+    'Starts refused, by reason: the definition is disabled, or its runs leave no room for another.',
     ['reason'],
   );
   readonly #joinedStarts = this.#counter(

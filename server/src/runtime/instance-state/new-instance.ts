@@ -103,7 +103,11 @@ function placeOf(
 ): Pick<InstanceRecord, 'concurrencyKey' | 'place' | 'countsFrom'> {
   const { concurrency, queues, startTime } = start;
   const startAt = isLater(start) ? start.startAt : null;
-  if (concurrency === undefined) return { concurrencyKey: null, place: null, countsFrom: startAt };
+  if (concurrency === undefined) {
+    // Until it enters the queue of its reference.
+    const place = startAt !== null && queues === 'reference' ? 'later' : null;
+    return { concurrencyKey: null, place, countsFrom: startAt };
+  }
   const asksLater = startAt !== null || queues === 'reference';
   const asked = queues === 'place' ? 'waiting' : 'held';
   return {

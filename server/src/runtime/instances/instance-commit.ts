@@ -46,9 +46,6 @@ export function commitOf(
 }
 
 /** One that begins holds a place, also if a modification lets it begin. */
-export function queueChange(
-  { concurrencyKey }: Instance,
-  queued: boolean,
-): Pick<InstanceCommit, 'queued' | 'takesPlace'> {
-  return concurrencyKey === null || queued ? { queued } : { queued, takesPlace: true };
+export function queueChange(queued: boolean): Pick<InstanceCommit, 'queued' | 'takesPlace'> {
+  return queued ? { queued } : { queued, takesPlace: true };
 }

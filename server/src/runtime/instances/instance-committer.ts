@@ -264,7 +264,7 @@ export class InstanceCommitter implements FirstPass {
         crashes,
         state,
         ...(indexChange !== undefined && { indexChange }),
-        ...(queued !== this.#stored.queued && queueChange(instance, queued)),
+        ...(queued !== this.#stored.queued && queueChange(queued)),
         ...(instance.version !== this.#stored.version && {
           version: instance.version,
           retentionMs: definition.retentionMs,

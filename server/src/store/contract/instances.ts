@@ -63,7 +63,10 @@ export interface InstanceStore {
    * that cannot run an instance must not own it.
    */
   claimInstance(claim: ClaimInstance): Promise<InstanceRecord | null>;
-  /** The last open instance before this place; null: there is none. */
+  /**
+   * The last open instance before this place; null: there is none. For an instance that is `queued`: a start that doesn't see it
+   * takes effect before, and is seen (rule S10).
+   */
   findPredecessor(place: QueuePosition): Promise<string | null>;
   /** Grants the free places of a key, in order of priority, then of the time from which the instances count (rule S14). */
   grantPlaces(request: PlaceRequest): Promise<PlaceGrants>;

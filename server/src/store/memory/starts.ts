@@ -1,6 +1,7 @@
 /** Inserts new instances: when a start is rejected, and what is stored with it. */
 import { isBeingRemoved } from '../records/housekeeping.js';
 import {
+  countsAt,
   isLive,
   queueRefusal,
   TERMINATED_PER_INSERT,
@@ -62,7 +63,7 @@ function refusedNow(data: MemoryData, { conflict, record }: InsertInstance): Res
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
   if (conflict.action === 'queue') {
     const last = queueOf(data, { definitionId, reference })
-      .filter(({ countsFrom }) => (countsFrom ?? 0) <= startTime)
+      .filter((other) => countsAt(other, startTime))
       .at(-1);
     return queueRefusal(conflict, record, last === undefined ? null : summaryOf(last)) ?? null;
   }

@@ -1,9 +1,13 @@
 /** The queue of a reference: its open instances, in the order in which they count. */
-import type { QueuePosition } from '../records/instances.js';
+import { referenceKeyOf, type QueuePosition } from '../records/instances.js';
+import { noteEntry } from './reference-claims.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
 import type { MongoContext } from './mongo-context.js';
+
+/** Also if it has begun. */
+const HAS_ENTERED = { place: { $in: ['waiting' as const, 'held' as const] } };
 
 type Position = Pick<QueuePosition, 'at' | 'id'>;
 
@@ -11,6 +15,7 @@ export async function findPredecessor(
   context: MongoContext,
   [{ at, id, ...queue }]: OperationArguments<'findPredecessor'>,
 ): Promise<OperationResult<'findPredecessor'>> {
+  await noteEntry(context, encodeText(referenceKeyOf(queue)), { at, instanceId: encodeText(id) });
   return lastInQueue(context, queue, { started: { at, id }, later: { at, id } });
 }
 
@@ -21,7 +26,7 @@ export async function findPredecessor(
 export async function lastInQueue(
   { instances }: Pick<MongoContext, 'instances'>,
   { definitionId, reference }: Pick<QueuePosition, 'definitionId' | 'reference'>,
-  before: { readonly started: Position; readonly later: Position },
+  before: { readonly started: Position; readonly later: Position; readonly dueBy?: number },
 ): Promise<string | null> {
   const lastOf = async (
     field: 'startTime' | 'countsFrom',
@@ -36,6 +41,17 @@ export async function lastInQueue(
         { countsFrom: { $exists: field === 'countsFrom' } },
         { [field]: { $lte: at } },
         { $or: [{ [field]: { $lt: at } }, { _id: { $lt: encodeText(id) } }] },
+        ...(field === 'countsFrom' && before.dueBy !== undefined
+          ? [
+              {
+                $or: [
+                  { countsFrom: { $lte: before.dueBy } },
+                  { queued: true as const },
+                  HAS_ENTERED,
+                ],
+              },
+            ]
+          : []),
       ],
     };
     const found = await instances

@@ -52,6 +52,19 @@ export async function claimAndInsert(
   return (await replaceClaim(context, content, claim.token)) && finishStart(context, content);
 }
 
+/** Starts that have read the claim before see the instance that has entered the queue when they look again. */
+export async function noteEntry(
+  context: ClaimContext,
+  key: string,
+  content: Pick<ReferenceClaimDocument, 'at' | 'instanceId'>,
+): Promise<void> {
+  for (;;) {
+    const { token } = await readClaim(context, key);
+    const claim = { _id: key, token: randomUUID(), ...content };
+    if (await replaceClaim(context, claim, token)) return;
+  }
+}
+
 /** Replaces the claim of the places of a key, and gives a place to these instances. Returns false if another one was faster. */
 export async function claimAndGrant(
   context: ClaimContext,

@@ -2,6 +2,7 @@
 import type { Filter, FindCursor } from 'mongodb';
 import { joinedStartOf, recordIn, type JoinedStart } from '../joined-starts.js';
 import {
+  ENTERED_AHEAD_MS,
   queueRefusal,
   referenceKeyOf,
   TERMINATED_PER_INSERT,
@@ -237,7 +238,8 @@ async function lastCounting(
   const queue = { definitionId, reference };
   const id = await lastInQueue(context, queue, {
     started: { at: FAR_FUTURE_MS, id: '' },
-    later: { at: startTime + 1, id: '' },
+    later: { at: startTime + ENTERED_AHEAD_MS, id: '' },
+    dueBy: startTime,
   });
   const [summary] = id === null ? [] : await getSummaries(context, [[id]]);
   return summary ?? null;

@@ -17,7 +17,7 @@ import {
 } from '../records/instances.js';
 import { placesKeyOf } from '../records/places.js';
 import type { Columns } from '../sql/columns.js';
-import { lastCounting, summaryOf } from '../sql/instances.js';
+import { lastBefore, lastCounting, summaryOf } from '../sql/instances.js';
 import { grantSteps, refusalByPlaces } from '../sql/places.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
@@ -137,6 +137,18 @@ async function lockKeys(statements: Statements, keys: readonly string[]): Promis
 
 function placesKey({ concurrencyKey, definitionId }: InstanceRecord): string | null {
   return concurrencyKey === null ? null : placesKeyOf({ definitionId, key: concurrencyKey });
+}
+
+/** Under the lock of the reference: a start that doesn't see the instance in the queue is seen by it. */
+export function findPredecessor(
+  { database }: PostgresContext,
+  [{ at, definitionId, id, reference }]: OperationArguments<'findPredecessor'>,
+): Promise<OperationResult<'findPredecessor'>> {
+  const queue = { definitionId, reference };
+  return database.transaction(async (statements) => {
+    await lockKeys(statements, [referenceKeyOf(queue)]);
+    return runSteps(statements, lastBefore(queue, { at, id }));
+  });
 }
 
 export function grantPlaces(

@@ -60,7 +60,7 @@ export interface InstanceRecord {
   readonly countsFrom: number | null;
   /** Null: its definition doesn't limit how many run at a time. Never changes. See places.ts. */
   readonly concurrencyKey: string | null;
-  /** Null if `concurrencyKey` is. */
+  /** `later` also without a key: it will wait for those with its reference. Otherwise null without a key. */
   readonly place: Place | null;
   /** How long the instance is kept after its end, if its definition says so; null: as long as the server says. */
   readonly retentionMs: number | null;
@@ -136,7 +136,7 @@ export interface InstanceCommit {
   readonly underWay: boolean;
   /** Omitted if it has not changed. */
   readonly queued?: boolean;
-  /** With `queued`: it holds a place from now on, if it hasn't held one. */
+  /** With `queued`: it holds a place from now on, whether or not it waited for one. */
   readonly takesPlace?: true;
   /** Default: 0. */
   readonly crashes?: number;
@@ -287,6 +287,21 @@ export type InsertInstanceResult =
     }
   /** So many instances had the reference that not all were terminated; nothing was inserted. Repeat the insert. */
   | { readonly outcome: 'more'; readonly terminated: readonly InstanceSummary[] };
+
+/**
+ * How far ahead of the clock of a start an instance may count that has entered the queue, because the clocks of nodes differ, and a
+ * start takes a while.
+ */
+export const ENTERED_AHEAD_MS = 60_000;
+
+/** Whether an open instance counts for a start at this time: it's due, or has entered the queue. */
+export function countsAt(
+  { countsFrom, place, queued }: Pick<InstanceRecord, 'countsFrom' | 'place' | 'queued'>,
+  startTime: number,
+): boolean {
+  if (countsFrom === null || countsFrom <= startTime) return true;
+  return queued || (place !== null && place !== 'later');
+}
 
 /** The order of instances with the same definition and reference: by the time from which they count, then by id. */
 export interface QueuePosition {

@@ -11,6 +11,7 @@ import type {
   InstanceSummary,
   QueuePosition,
 } from '../records/instances.js';
+import { ENTERED_AHEAD_MS } from '../records/instances.js';
 import type { Place } from '../records/places.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import { columnsOf, namesOf, readRecord, type Columns, type RecordColumns } from './columns.js';
@@ -92,10 +93,6 @@ export const INSTANCE_OPERATIONS = {
     return (yield* change(text, crashes, id, epoch)) > 0;
   },
 
-  *findPredecessor([{ at, definitionId, id, reference }]) {
-    return yield* lastInQueue({ definitionId, reference }, { at, id }, { at, id });
-  },
-
   *readHistory([instanceId, from, limit]) {
     const text = `SELECT sequence, body FROM @history WHERE instanceId = ? AND sequence >= ?::bigint
                    ORDER BY sequence LIMIT ?`;
@@ -122,7 +119,7 @@ const IN_QUEUE = `reference = ? {AND reference IS NOT NULL} AND definitionId = ?
 function* lastInQueue(
   { definitionId, reference }: Pick<QueuePosition, 'definitionId' | 'reference'>,
   before: Position,
-  laterBefore: Position,
+  later: { readonly before: Position; readonly dueBy?: number },
 ): SqlSteps<string | null> {
   const text = `SELECT id FROM (
     SELECT * FROM (
@@ -133,12 +130,22 @@ function* lastInQueue(
     UNION ALL SELECT * FROM (
       SELECT id, countsFrom AS place FROM @instances INDEXED BY instances_later
        WHERE ${IN_QUEUE} AND countsFrom IS NOT NULL AND (countsFrom, id) < (?::bigint, ?::text)
+         AND (countsFrom <= ?::bigint OR queued = TRUE OR place <> 'later')
        ORDER BY countsFrom DESC, id DESC LIMIT 1
     ) AS later
   ) AS waiting ORDER BY place DESC, id DESC LIMIT 1`;
   const started = [reference, definitionId, before.at, before.id] as const;
-  const later = [reference, definitionId, laterBefore.at, laterBefore.id] as const;
-  return (yield* selectOne(text, ...started, ...later))?.text('id') ?? null;
+  const { dueBy = FAR_FUTURE_MS } = later;
+  const waiting = [reference, definitionId, later.before.at, later.before.id, dueBy] as const;
+  return (yield* selectOne(text, ...started, ...waiting))?.text('id') ?? null;
+}
+
+/** The id of the last instance before a position. */
+export function lastBefore(
+  queue: Pick<QueuePosition, 'definitionId' | 'reference'>,
+  before: Position,
+): SqlSteps<string | null> {
+  return lastInQueue(queue, before, { before });
 }
 
 /** The id of the last instance that counts for a start at this time. */
@@ -147,7 +154,8 @@ export function lastCounting(
   startTime: number,
 ): SqlSteps<string | null> {
   const any = { at: FAR_FUTURE_MS, id: '' };
-  return lastInQueue(queue, any, { at: startTime + 1, id: '' });
+  const before = { at: startTime + ENTERED_AHEAD_MS, id: '' };
+  return lastInQueue(queue, any, { before, dueBy: startTime });
 }
 
 export function claimOf(row: StoredRow): InstanceClaim {

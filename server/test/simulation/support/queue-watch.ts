@@ -14,6 +14,8 @@ interface Watched {
   readonly number: number;
   /** How many had been inserted when it entered the queue; null: it hasn't. */
   enteredAfter: number | null;
+  /** It has had its place in the queue, which no other one has until it ends. */
+  hasBegun: boolean;
   /** Once it has ended, nobody waits for it, also if it is opened again. */
   hasEnded: boolean;
 }
@@ -27,7 +29,13 @@ export class QueueWatch {
     const number = this.#runs.size;
     const isLater = record.countsFrom !== null;
     const hasEnded = !isLive(record.status);
-    const run = { record, number, enteredAfter: isLater ? null : number, hasEnded };
+    const run = {
+      record,
+      number,
+      enteredAfter: isLater ? null : number,
+      hasBegun: false,
+      hasEnded,
+    };
     this.#runs.set(record.id, run);
     if (conflict?.action === 'queue' && !record.queued) this.#begins(run);
   }
@@ -45,10 +53,12 @@ export class QueueWatch {
 
   #begins(run: Watched): void {
     const { id, reference } = run.record;
+    run.hasBegun = true;
     for (const other of this.#runs.values()) {
       if (other === run || other.hasEnded || other.record.reference !== reference) continue;
       const text = (): string => `${id} begins, but ${other.record.id} is open`;
       hold(!isBefore(other, run), 'I12 a run waits for those that were open before it', text);
+      hold(!other.hasBegun, 'I12 one run of a queue works at a time', text);
     }
   }
 }

@@ -249,6 +249,20 @@ export function describeQueues(test: StoreUnderTest): void {
       expect(await place('e', 4000, 'none')).toBeNull();
     });
 
+    it('counts one that has entered the queue for starts whose clock is behind', async () => {
+      await start('later', null, { startTime: 1000, countsFrom: 5000, place: 'later' });
+      expect(await start('x', LATER, { startTime: 4999 })).toEqual({ outcome: 'free' });
+      const entered = (await test.store.getInstance('later'))!;
+      await test.store.commitInstance(commitOf(entered, { queued: true }));
+      const behind = { outcome: 'in-use', record: { id: 'later', countsFrom: 5000 } };
+      expect(await start('x', FIRST, { startTime: 4999 })).toMatchObject(behind);
+      const begins = (await test.store.getInstance('later'))!;
+      const begun = { queued: false, takesPlace: true } as const;
+      await test.store.commitInstance(commitOf(begins, begun));
+      expect(await start('x', FIRST, { startTime: 4999 })).toMatchObject(behind);
+      expect(await test.store.getInstance('later')).toMatchObject({ place: 'held' });
+    });
+
     it('counts an instance that starts later from that time on', async () => {
       await start('later', null, { startTime: 1000, countsFrom: 5000 });
       await start('now', null, { startTime: 3000 });

@@ -1,5 +1,4 @@
 /** The member Concurrency of a definition. */
-import type { Expression } from './definition.js';
 
 /**
  * How many runs of a definition are open at a time.
@@ -14,7 +13,7 @@ export interface ConcurrencyDocument {
   /**
    * An expression over the start data. Each value has the whole limit for itself. By default, all runs share one.
    */
-  key?: Expression;
+  key?: string | number | boolean | null;
   /**
    * What happens to further starts: `Queue` accepts them, and their first step waits for a place; `Reject` refuses them with 409
    * `concurrency_reached`. In any casing. The default is `Queue`.

@@ -50,7 +50,7 @@ export async function commitRepair(
     ...(indexChange !== undefined && { indexChange }),
     ...(instance.version !== version && { version: instance.version, retentionMs }),
     // It may have been terminated while it was queued. It isn't held up, and counts.
-    ...((queued || instance.concurrencyKey !== null) && queueChange(instance, false)),
+    ...((queued || instance.concurrencyKey !== null) && queueChange(false)),
     unsaved,
     announcement,
   });

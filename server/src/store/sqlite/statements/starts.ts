@@ -9,7 +9,7 @@ import {
   type InstanceSummary,
 } from '../../records/instances.js';
 import { JOINED_START_COLUMNS } from '../../sql/archive-tables.js';
-import { lastCounting, SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
+import { lastBefore, lastCounting, SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
 import { refusalByPlaces } from '../../sql/places.js';
 import { insert } from '../../sql/statements.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
@@ -59,6 +59,13 @@ export function insertInstance(
 
 export function getInput(database: Database, [id]: OperationArguments<'getInput'>): string | null {
   return readInput(database, id);
+}
+
+export function findPredecessor(
+  database: Database,
+  [{ at, definitionId, id, reference }]: OperationArguments<'findPredecessor'>,
+): string | null {
+  return runSteps(database, lastBefore({ definitionId, reference }, { at, id }));
 }
 
 function joinedBefore(database: Database, { id, requestHash }: InstanceRecord): Result | null {
