@@ -174,6 +174,20 @@ everyStore('runs at a time', (at) => {
     await client.untilWorkflow(later.workflowId, ({ queued }) => !queued);
   });
 
+  it('counts a run that a modification lets begin before its time', async () => {
+    const { client } = at;
+    const id = await define(client, { Limit: 1 });
+    const { workflowId: later } = await accepted(client, id, {}, 'delay=3600');
+    const begin = { reason: 'now', cancel: '*', start: [{ stepId: 'wait' }] };
+    const modified = await client.post(`/api/workflow/${later}/modify`, begin);
+    expect(modified.status, modified.text).toBe(200);
+    await client.untilStep(later, 'wait', ({ waitsFor }) => waitsFor?.kind === 'event');
+    const next = await accepted(client, id);
+    expect(next).toMatchObject({ queued: true });
+    await client.terminate(later);
+    await client.untilWorkflow(next.workflowId, ({ queued }) => !queued);
+  });
+
   it('waits for the runs with its reference first, and then for a place', async () => {
     const { client } = at;
     const id = await define(client, { Limit: 1, MaxQueued: 1 });

@@ -1,6 +1,7 @@
 /** The contents of a commit of an instance. */
 import type { Instance } from '../../engine/model/instance.js';
 import { stateVersionOf } from '../../engine/model/snapshot.js';
+import { waitsForStart } from '../../engine/session/pointer-states.js';
 import type { InstanceCommit } from '../../store/records/instances.js';
 import type { Announcement } from '../notifications/change-announcer.js';
 import { hasUnderWay } from '../instance-state/under-way.js';
@@ -43,6 +44,15 @@ export function commitOf(
     ...(announcement.deliveries.length > 0 && { deliveries: announcement.deliveries }),
     ...unsaved.removals,
   };
+}
+
+/** Whether modifications may have let an instance begin before its start time. */
+export function beginsByRepair(
+  { pointers }: Instance,
+  { repairs }: Pick<UnsavedChanges, 'repairs'>,
+): boolean {
+  if (repairs.length === 0) return false;
+  return ![...pointers.values()].some(({ state }) => waitsForStart(state));
 }
 
 /** One that begins holds a place, also if a modification lets it begin. */

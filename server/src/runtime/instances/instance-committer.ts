@@ -26,7 +26,7 @@ import type { ActorInbox } from './actor-inbox.js';
 import type { ActorOrigin } from './actor-origin.js';
 import type { FirstPass, Insert } from './first-insertion.js';
 import { IndexTracker } from '../instance-state/index-tracker.js';
-import { commitOf, queueChange } from './instance-commit.js';
+import { beginsByRepair, commitOf, queueChange } from './instance-commit.js';
 import { writeStored } from '../instance-state/long-states.js';
 import { isQueued } from '../instance-state/new-instance.js';
 import { noSideRecords, UnsavedChanges } from '../instance-state/unsaved-changes.js';
@@ -254,6 +254,7 @@ export class InstanceCommitter implements FirstPass {
     const crashes = this.#crashes.next(instance, wakeAt === 0);
     const { inSeq } = this.#parts.inbox;
     const queued = isQueued(instance);
+    const isMoved = queued !== this.#stored.queued || beginsByRepair(instance, this.#unsaved);
     try {
       const commit = commitOf(instance, {
         epoch,
@@ -264,7 +265,7 @@ export class InstanceCommitter implements FirstPass {
         crashes,
         state,
         ...(indexChange !== undefined && { indexChange }),
-        ...(queued !== this.#stored.queued && queueChange(queued)),
+        ...(isMoved && queueChange(queued)),
         ...(instance.version !== this.#stored.version && {
           version: instance.version,
           retentionMs: definition.retentionMs,
