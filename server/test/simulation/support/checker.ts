@@ -23,6 +23,7 @@ import { HISTORY_MAX, type Removed } from './archive.js';
 import { checkCleanUp } from './clean-up-check.js';
 import { takesEvents, WORKFLOWS } from './definitions.js';
 import { waitingMessage } from './notified.js';
+import { PLACED, PLACED_OR_REFUSED, type PlaceClient } from './placed.js';
 import { hasNoFaults } from './plan.js';
 import { QUEUED, QUEUED_DOCUMENT, type QueueClient } from './queued.js';
 import { checkRepairs, REPAIRED, ROUNDS } from './repaired.js';
@@ -69,11 +70,12 @@ export interface Clients {
   readonly accepted: AcceptedResults;
   readonly triggers: TriggerClient | null;
   readonly queues: QueueClient | null;
+  readonly places: PlaceClient | null;
 }
 
 export async function checkEnd(
   world: World,
-  { accepted, queues, scenarios, triggers }: Clients,
+  { accepted, places, queues, scenarios, triggers }: Clients,
 ): Promise<void> {
   const { store } = world;
   const { items: page } = await store.listInstances({ filter: {}, after: null, limit: 1000 });
@@ -94,8 +96,9 @@ export async function checkEnd(
   const triggered = [...ended.values()].filter(isTriggered);
   triggers?.check(triggered);
   queues?.check([...ended.values()].filter(isQueued));
+  places?.check([...ended.values()].filter(isPlaced));
   for (const instance of ended.values()) {
-    if (isTriggered(instance) || isQueued(instance)) {
+    if (isTriggered(instance) || isQueued(instance) || isPlaced(instance)) {
       checkHistory(instance);
       continue;
     }
@@ -119,6 +122,10 @@ function isTriggered({ record }: Ended): boolean {
 
 function isQueued({ record }: Ended): boolean {
   return record.definitionId === QUEUED;
+}
+
+function isPlaced({ record }: Ended): boolean {
+  return record.definitionId === PLACED || record.definitionId === PLACED_OR_REFUSED;
 }
 
 async function readEnded({ store }: World, id: string): Promise<Ended> {

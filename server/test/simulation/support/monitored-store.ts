@@ -10,6 +10,7 @@ import type {
 import type { Store } from '../../../src/store/store.js';
 import type { Archive } from './archive.js';
 import { BOUNDED, checkBounded } from './bounded.js';
+import type { PlaceWatch } from './place-watch.js';
 import type { QueueWatch } from './queue-watch.js';
 import { hold, Violation } from './violation.js';
 
@@ -24,10 +25,14 @@ const ENDED: readonly InstanceStatus[] = ['Complete', 'Terminated'];
 export interface MonitorOptions {
   readonly archive: Archive;
   readonly queues: QueueWatch;
+  readonly places: PlaceWatch;
   readonly violated: (violation: Violation) => void;
 }
 
-export function monitorStore(base: Store, { archive, queues, violated }: MonitorOptions): Store {
+export function monitorStore(
+  base: Store,
+  { archive, places, queues, violated }: MonitorOptions,
+): Store {
   async function monitored<Answer>(
     what: string,
     id: string,
@@ -41,6 +46,7 @@ export function monitorStore(base: Store, { archive, queues, violated }: Monitor
       const [old, current] = [await before, await after];
       compare(what, old, current);
       if (current === null || old === current) return await answer;
+      places.changed(what, old, current);
       if (old !== null) queues.changed(what, old, current);
       else if (insert !== undefined) queues.inserted(insert, current);
     } catch (error) {
@@ -54,6 +60,21 @@ export function monitorStore(base: Store, { archive, queues, violated }: Monitor
     insertInstance: (insert) => {
       archive.inserted(insert.record.id);
       return monitored('insert', insert.record.id, () => base.insertInstance(insert), insert);
+    },
+    insertDefinition: (definition, stamp) => {
+      places.defined(definition);
+      return base.insertDefinition(definition, stamp);
+    },
+    grantPlaces: async (request) => {
+      const granted = base.grantPlaces(request);
+      const runs = Promise.all(places.of(request).map((id) => base.getInstance(id)));
+      try {
+        places.granted(await runs);
+      } catch (error) {
+        if (!(error instanceof Violation)) throw error;
+        violated(error);
+      }
+      return granted;
     },
     commitInstance: (commit) => {
       // A modification may resume and open again.

@@ -16,6 +16,7 @@ import { checkEnd, reasonForUnrest } from './checker.js';
 import { WORKFLOWS } from './definitions.js';
 import { monitorStore } from './monitored-store.js';
 import { addNotification } from './notified.js';
+import { PLACED, PlaceClient } from './placed.js';
 import { QUEUED, QueueClient } from './queued.js';
 import { Scenario } from './scenarios.js';
 import { isTask, type Task } from './scheduler.js';
@@ -115,6 +116,7 @@ export async function simulate(
     monitorStore(spoil(createStore(seed)), {
       archive: self.archive,
       queues: self.queues,
+      places: self.places,
       violated: (violation) => self.violated(violation),
     }),
   );
@@ -165,6 +167,7 @@ class Simulation {
   readonly #accepted = new AcceptedResults();
   readonly #triggers: TriggerClient | null;
   readonly #queues: QueueClient | null;
+  readonly #places: PlaceClient | null;
   #playing = 0;
   #isOver = false;
 
@@ -172,6 +175,7 @@ class Simulation {
     this.#world = world;
     this.#triggers = world.hasTriggers ? new TriggerClient(world) : null;
     this.#queues = world.hasQueues ? new QueueClient(world) : null;
+    this.#places = world.hasPlaces ? new PlaceClient(world) : null;
   }
 
   async run(): Promise<void> {
@@ -195,6 +199,7 @@ class Simulation {
       accepted: this.#accepted,
       triggers: this.#triggers,
       queues: this.#queues,
+      places: this.#places,
     });
   }
 
@@ -207,6 +212,7 @@ class Simulation {
     }
     if (this.#triggers !== null) this.#play(TRIGGERED, this.#triggers.play());
     if (this.#queues !== null) this.#play(QUEUED, this.#queues.play());
+    if (this.#places !== null) this.#play(PLACED, this.#places.play());
     for (let index = 0; index < WORKERS; index += 1) {
       const isOver = (): boolean => this.#isOver;
       const worker = new SimulatedWorker(world, `worker ${index}`, this.#accepted, isOver);

@@ -6,6 +6,7 @@ import type {
   InstanceRecord,
   SideRecords,
 } from '../../../src/store/records/instances.js';
+import { PLACE_SPOILERS } from './place-spoilers.js';
 import { QUEUE_SPOILERS } from './queue-spoilers.js';
 import { OVERFLOW_MESSAGE, type InboxMessage } from '../../../src/store/records/messages.js';
 
@@ -183,6 +184,7 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
     },
   }),
   ...QUEUE_SPOILERS,
+  ...PLACE_SPOILERS,
   'work without a lease is held from the claim on': (store) => ({
     ...store,
     claimActivity: (request) => {

@@ -14,6 +14,8 @@ import { Random } from './random.js';
 import { Scheduler } from './scheduler.js';
 import { SimulatedIds } from './simulated-ids.js';
 import { ConnectionLost, SimulatedNode } from './simulated-node.js';
+import { hasPlaces } from './placed.js';
+import { PlaceWatch } from './place-watch.js';
 import { hasQueues } from './queued.js';
 import { QueueWatch } from './queue-watch.js';
 import { hasTriggers } from './triggered.js';
@@ -58,6 +60,9 @@ export class World {
   /** Runs wait for others with their reference: not drawn either. */
   readonly hasQueues: boolean;
   readonly queues = new QueueWatch();
+  /** Runs wait for places: not drawn either. */
+  readonly hasPlaces: boolean;
+  readonly places = new PlaceWatch();
   /** Clients modify runs: not drawn either. */
   readonly modifies: boolean;
   /** How often a crash or a lost response hit which store operation. */
@@ -81,6 +86,7 @@ export class World {
     this.fillsInboxes = fillsInboxes(seed);
     this.hasTriggers = hasTriggers(seed);
     this.hasQueues = hasQueues(seed);
+    this.hasPlaces = hasPlaces(seed);
     this.isNotified = hasNotification(seed);
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);
