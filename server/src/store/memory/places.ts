@@ -45,10 +45,11 @@ export function countPlaces(
   data: MemoryData,
   [of, id]: OperationArguments<'countPlaces'>,
 ): OperationResult<'countPlaces'> {
+  const own = data.instances.get(id);
   const waiting = inOrder(data, of, 'waiting');
-  const position = waiting.findIndex((instance) => instance.id === id);
+  const before = waiting.filter((other) => own !== undefined && compareInLine(other, own) < 0);
   const held = inOrder(data, of, 'held').length;
-  return { held, holders: holdersOf(data, of), ahead: Math.max(0, position) };
+  return { held, holders: holdersOf(data, of), ahead: before.length };
 }
 
 export function findWaitingKeys(
@@ -86,10 +87,13 @@ function inOrder(
   return [...data.instances.values()]
     .filter((other) => other.definitionId === definitionId && other.concurrencyKey === key)
     .filter((other) => other.place === place && isLive(other.status))
-    .sort(
-      (left, right) =>
-        left.priority - right.priority ||
-        (left.countsFrom ?? 0) - (right.countsFrom ?? 0) ||
-        compareText(left.id, right.id),
-    );
+    .sort(compareInLine);
+}
+
+function compareInLine(left: InstanceRecord, right: InstanceRecord): number {
+  return (
+    left.priority - right.priority ||
+    (left.countsFrom ?? 0) - (right.countsFrom ?? 0) ||
+    compareText(left.id, right.id)
+  );
 }

@@ -215,6 +215,10 @@ export function describePlaces(test: StoreUnderTest): void {
       expect(counted).toMatchObject({ held: 12, ahead: 2 });
       expect(counted.holders).toHaveLength(10);
       expect(await test.store.countPlaces(PLACES, 'urgent')).toMatchObject({ ahead: 0 });
+      // It doesn't wait yet.
+      await start('later', { place: 'later', queued: true, countsFrom: 2500 }, null);
+      expect(await test.store.countPlaces(PLACES, 'later')).toMatchObject({ ahead: 2 });
+      expect(await test.store.countPlaces(PLACES, 'unknown')).toMatchObject({ ahead: 0 });
     });
 
     it('finds the keys for which instances wait', async () => {

@@ -1,13 +1,12 @@
 /** Random operations on a store, over few ids and times, so that they meet. */
 import { compareText } from '../../../src/store/text-order.js';
 import fc from 'fast-check';
-import type { NewActivityRecord } from '../../../src/store/records/activities.js';
-import type { InstanceRecord, SideRecords } from '../../../src/store/records/instances.js';
+import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import { condition, failure, failureKey, fieldName, indexFields } from './random-conditions.js';
 import { ACTIVITY_OPERATIONS } from './random-activity-operations.js';
+import { side } from './random-side-records.js';
+import { inPlace, PLACE_OPERATIONS, placed } from './random-place-operations.js';
 import {
-  activityId,
-  activityName,
   claimer,
   instanceId,
   limit,
@@ -20,48 +19,11 @@ import {
   worker,
   type Step,
 } from './random-values.js';
-import { claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
+import { commitOf, eventOf, instanceOf } from '../records.js';
 
 const status = fc.constantFrom('Runnable', 'Suspended', 'Complete', 'Terminated');
 
 const tags = fc.dictionary(fieldName, text, { maxKeys: 2 });
-
-const activity: fc.Arbitrary<NewActivityRecord> = fc
-  .record({
-    id: activityId,
-    name: activityName,
-    parameters: text,
-    priority,
-    createdAt: time,
-    by: optional(worker),
-    lease: time,
-  })
-  .map(({ by, lease, id, ...rest }) => ({
-    ...rest,
-    id,
-    instanceId: id.slice(0, 1),
-    ...(by === null ? {} : { claim: claimBy(by, lease) }),
-  }));
-const side: fc.Arbitrary<SideRecords> = fc.oneof(
-  { weight: 2, arbitrary: fc.constant(NO_SIDE) },
-  fc.record({
-    // A pass gives each record its own id.
-    history: fc.uniqueArray(fc.record({ instanceId, sequence: small, body: text }), {
-      maxLength: 2,
-      selector: (record) => `${record.instanceId}/${record.sequence}`,
-    }),
-    subscriptions: fc.uniqueArray(
-      fc.record({
-        id: fc.constantFrom('s1', 's2', 's3'),
-        instanceId,
-        nameKey: fc.constantFrom('paid/7', 'paid/8'),
-        effectiveAt: time,
-      }),
-      { maxLength: 2, selector: ({ id }) => id },
-    ),
-    activities: fc.uniqueArray(activity, { maxLength: 3, selector: ({ id }) => id }),
-  }),
-);
 
 /** The error that an instance shows, and when its step began to fail. */
 const error: fc.Arbitrary<Pick<InstanceRecord, 'errorAt' | 'failingSince'>> = fc
@@ -93,12 +55,14 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       countsFrom: optional(small),
       reference: optional(reference),
       rule: fc.constantFrom(null, FIRST, LATER),
+      inserted: placed,
     })
-    .chain(({ error: errorTimes, rule, ...changes }) =>
+    .chain(({ error: errorTimes, inserted, rule, ...changes }) =>
       side.map((records): Step => async (store) => {
         const record = instanceOf(changes.id, { ...changes, ...errorTimes });
         const conflict = rule === null ? {} : { conflict: rule };
-        const result = await store.insertInstance({ record, side: records, ...conflict });
+        const insert = { record, side: records, ...conflict };
+        const result = await store.insertInstance(inPlace(insert, inserted));
         // Not all stores look at the events in the same step.
         return result.outcome === 'inserted' ? { ...result, noEvents: undefined } : result;
       }),
@@ -128,7 +92,9 @@ const instances: readonly fc.Arbitrary<Step>[] = [
     .map(
       ({ id, after, behind, late, keepsInbox, waits, error: errorTimes, ...changes }): Step =>
         async (store) => {
-          const { epoch, index, inSeq, revision } = (await store.getInstance(id)) ?? instanceOf(id);
+          const current = (await store.getInstance(id)) ?? instanceOf(id);
+          const { concurrencyKey, epoch, index, inSeq, revision } = current;
+          const takesPlace = waits === false && concurrencyKey !== null;
           const expected = { id, epoch, inSeq: inSeq - behind, revision: revision - late };
           return store.commitInstance(
             commitOf(expected, {
@@ -136,6 +102,7 @@ const instances: readonly fc.Arbitrary<Step>[] = [
               ...errorTimes,
               ...(keepsInbox ? { keepInbox: true } : {}),
               ...(waits === null ? {} : { queued: waits }),
+              ...(takesPlace && { takesPlace }),
               ...(after === null ? {} : { indexChange: { before: index, after } }),
             }),
           );
@@ -403,5 +370,6 @@ const others: readonly fc.Arbitrary<Step>[] = [
 export const anyOperation: fc.Arbitrary<Step> = fc.oneof(
   ...instances,
   ...ACTIVITY_OPERATIONS,
+  ...PLACE_OPERATIONS,
   ...others,
 );
