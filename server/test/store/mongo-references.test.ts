@@ -14,6 +14,7 @@ import {
   removeOldClaims,
 } from '../../src/store/mongo/reference-claims.js';
 import { instanceDocumentOf } from '../../src/store/mongo/instance-documents.js';
+import { IN_ORDER, withPlace } from '../../src/store/mongo/places.js';
 import { keptOf, openOf } from '../../src/store/mongo/starts.js';
 import { mongoForTests } from '../support/mongo-container.js';
 import { instanceOf, NO_SIDE } from './records.js';
@@ -55,6 +56,25 @@ describe.skipIf(mongo === null)('references of starts on MongoDB', () => {
     const plan = JSON.stringify(explained);
     expect(plan).toContain(`"${index}"`);
     expect(plan).not.toContain('COLLSCAN');
+  });
+
+  it('finds the places of a key with an index', async () => {
+    const documents = Array.from({ length: MANY }, (_, n) => {
+      const place = n % 2 === 0 ? 'held' : 'waiting';
+      const concurrencyKey = n % 20 < 2 ? 'k' : 'other';
+      const changes = { concurrencyKey, place, countsFrom: n, queued: n % 2 === 1 } as const;
+      return instanceDocumentOf(instanceOf(`placed-${n}`, { definitionId: 'placed', ...changes }));
+    });
+    await collections.instances.insertMany(documents);
+    for (const place of ['held', 'waiting'] as const) {
+      const filter = withPlace({ definitionId: 'placed', key: 'k' }, place);
+      const found = collections.instances.find(filter).sort(IN_ORDER).limit(5);
+      const plan = JSON.stringify(await found.explain('queryPlanner'));
+      expect(plan).toContain(
+        '"definitionId_1_concurrencyKey_1_place_1_priority_1_countsFrom_1__id_1"',
+      );
+      expect(plan).not.toMatch(/COLLSCAN|"stage":"SORT"/);
+    }
   });
 
   it('rejects the claim of a slow start while the instance of another is kept', async () => {

@@ -134,6 +134,13 @@ describe.skipIf(postgres === null)('the PostgreSQL schema', () => {
     expect(inserted).toMatchObject({ outcome: 'inserted' });
     await insertOpen('other', 2000);
     expect(await store.getInstance('other')).toMatchObject({ queued: false, countsFrom: null });
+    expect(await store.getInstance('other')).toMatchObject({ concurrencyKey: null, place: null });
+    const held = { concurrencyKey: 'k', place: 'held', countsFrom: 3000 } as const;
+    const places = { limit: 1, maxQueued: null };
+    const first = { record: instanceOf('held', held), side: NO_SIDE, places };
+    expect(await store.insertInstance(first)).toMatchObject({ outcome: 'inserted' });
+    const second = { ...first, record: instanceOf('more', held) };
+    expect(await store.insertInstance(second)).toEqual({ outcome: 'no-place', holders: ['held'] });
     const place = { definitionId: 'order', reference: 'r', id: 'next', at: 3000 };
     expect(await store.findPredecessor(place)).toBe('other');
     const page = { filter: { queued: true }, after: null, limit: 5 } as const;

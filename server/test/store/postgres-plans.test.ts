@@ -163,6 +163,19 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     side: NO_SIDE,
     conflict: { action: 'queue', queued: true } as const,
   });
+  const inPlace = (place: 'held' | 'waiting', key = 'k1', maxQueued: number | null = 5) => ({
+    record: instanceOf(`${place} ${key}`, {
+      definitionId: 'd8',
+      concurrencyKey: key,
+      place,
+      countsFrom: 9e9,
+      queued: place === 'waiting',
+    }),
+    side: NO_SIDE,
+    places: { limit: 5, maxQueued },
+  });
+  const grant = (key: string, limit: number) =>
+    store.grantPlaces({ definitionId: 'd8', key, limit, asking: 'x', now: 1 });
   const placeOf = (reference: string) => ({ definitionId: 'd8', reference, id: 'x', at: 9e9 });
   const READS: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['failed instances', () => store.countFailures({ filter: {}, now: 1, after: null })],
@@ -178,6 +191,12 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     ['a kept instance with a reference', () => store.insertInstance(refused('kept'))],
     ['the open instances before a queued one', () => store.insertInstance(queued('r1'))],
     ['the last instance before a place', () => store.findPredecessor(placeOf('r8'))],
+    ['the places of a key', () => store.insertInstance(inPlace('held'))],
+    ['those that wait for a place', () => store.insertInstance(inPlace('waiting'))],
+    ['who gets a place', () => grant('k1', 5)],
+    ['the line before one', () => store.countPlaces({ definitionId: 'd8', key: 'k1' }, 'i8')],
+    ['the keys of those that wait', () => store.findWaitingKeys('d8', 'k', 20)],
+    ['the first keys of those that wait', () => store.findWaitingKeys('d8', null, 20)],
     ['one instance', () => store.getInstance('i7')],
     ['the history', () => store.readHistory('i7', 0, 20)],
     ['audit entries', () => store.listAudit('i7')],
@@ -222,6 +241,26 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     for (const at of [5000, 1e9 + 2500, 9e9]) {
       const find = () => store.findPredecessor({ ...placeOf('open'), at });
       expect(await rowsRead(find), String(at)).toBeLessThan(10);
+    }
+  });
+
+  it('reads few of many instances that hold a place or wait for one', async () => {
+    await schema.client.query(`
+      INSERT INTO "${schema.name}".instances
+        (id, definition_id, version, status, start_time, last_change_at, counts_from, queued, concurrency_key, place, priority,
+         epoch, in_seq, revision, under_way, crashes, schema_version, state)
+      SELECT 'placed' || n || d, d, 1, CASE WHEN n % 9 = 0 THEN 'Suspended' ELSE 'Runnable' END, n, n, n, n % 2 = 1, 'k',
+             CASE WHEN n % 2 = 1 THEN 'waiting' ELSE 'held' END, 1 + n % 5, 1, 0, 1, false, 0, 1, '{}'
+        FROM generate_series(1, 5000) AS n, (VALUES ('d1'), ('d8')) AS definitions (d);
+      ANALYZE "${schema.name}".instances;`);
+    const READ: readonly (readonly [string, RegExp, () => Promise<unknown>])[] = [
+      ['full', /instances/, () => store.insertInstance(inPlace('held', 'k'))],
+      ['waits', /instances/, () => store.insertInstance(inPlace('waiting', 'k'))],
+      ['grants nothing', /COUNT/, () => grant('k', 5)],
+      ['grants', /'waiting'.* ORDER BY/s, () => grant('k', 2505)],
+    ];
+    for (const [what, statement, operate] of READ) {
+      expect(await rowsRead(operate, statement), what).toBeLessThan(150);
     }
   });
 

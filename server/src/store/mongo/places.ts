@@ -28,7 +28,8 @@ const OPEN: Filter<InstanceDocument> = {
   openChangedAt: { $exists: true },
   status: { $in: ['Runnable', 'Suspended'] },
 };
-const IN_ORDER = { priority: 1, countsFrom: 1, _id: 1 } as const;
+/** The order in which places are granted; as the index has it. */
+export const IN_ORDER = { priority: 1, countsFrom: 1, _id: 1 } as const;
 const ID_ONLY = { projection: { _id: 1 } } as const;
 
 /** What the places of its key say to an insert; null: nothing against it. */
@@ -155,7 +156,7 @@ export async function findWaitingKeys(
   return keys;
 }
 
-function withPlace({ definitionId, key }: PlacesOf, place: Place): Filter<InstanceDocument> {
+export function withPlace({ definitionId, key }: PlacesOf, place: Place): Filter<InstanceDocument> {
   return {
     definitionId: encodeText(definitionId),
     concurrencyKey: encodeText(key),

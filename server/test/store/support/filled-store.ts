@@ -22,6 +22,7 @@ const STAMPS = [
   { id: 'stamp-b', definitionId: 'b:1' },
 ];
 
+const PLACE_KEYS = ['', 'k', 'é\u0000\ud800'];
 const TRIGGERED = ['a', '\ud800'];
 const BULK_JOBS = ['job', '\ud800', 'é', '\u0001'];
 
@@ -195,6 +196,10 @@ async function fillInstance(
     requestHash: pick([null, 'request']),
     queued: n % 3 === 1,
     countsFrom: n % 4 === 1 ? 2000 + n : null,
+    ...(n % 8 === 1 && {
+      concurrencyKey: PLACE_KEYS[n % 3]!,
+      place: pick(['later', 'waiting', 'held']),
+    }),
   });
   const input = pick(['{}', '{"a":"é\u0000\ud800"}', 'x'.repeat(3000), 'y'.repeat(9000)]);
   await store.insertInstance({
@@ -296,6 +301,9 @@ export async function contentsOf(
     history: await Promise.all(instanceIds.map((id) => store.readHistory(id, 0, 99))),
     list: await store.listInstances({ filter: {}, after: null, limit: 99 }),
     due: await store.findDueInstances(9000, 99),
+    waitingKeys: await Promise.all(
+      ['a', 'b:1'].map((definitionId) => store.findWaitingKeys(definitionId, null, 99)),
+    ),
     underWay: await store.findInstancesUnderWay('dead-1', null, 99),
     subscriptions: await Promise.all(
       KEYS.map((nameKey) => store.findSubscriptions(nameKey, 99, null, 99)),
