@@ -7,6 +7,7 @@ import type {
   InstanceRecord,
   InstanceStatus,
 } from '../../../src/store/records/instances.js';
+import type { PlacesOf } from '../../../src/store/records/places.js';
 import type { Store } from '../../../src/store/store.js';
 import type { Archive } from './archive.js';
 import { BOUNDED, checkBounded } from './bounded.js';
@@ -42,10 +43,15 @@ export function monitorStore(
     const before = base.getInstance(id);
     const answer = operation();
     const after = base.getInstance(id);
+    const of = insert === undefined ? null : keyOf(insert);
+    const others = Promise.all(
+      of === null ? [] : places.of(of).map((other) => base.getInstance(other)),
+    );
     try {
       const [old, current] = [await before, await after];
       compare(what, old, current);
       if (current === null || old === current) return await answer;
+      if (of !== null) places.refresh(of, await others);
       places.changed(what, old, current);
       if (old !== null) queues.changed(what, old, current);
       else if (insert !== undefined) queues.inserted(insert, current);
@@ -69,7 +75,7 @@ export function monitorStore(
       const granted = base.grantPlaces(request);
       const runs = Promise.all(places.of(request).map((id) => base.getInstance(id)));
       try {
-        places.granted(await runs);
+        places.granted(request, await runs);
       } catch (error) {
         if (!(error instanceof Violation)) throw error;
         violated(error);
@@ -94,6 +100,10 @@ export function monitorStore(
       }
     },
   };
+}
+
+function keyOf({ record: { concurrencyKey, definitionId } }: InsertInstance): PlacesOf | null {
+  return concurrencyKey === null ? null : { definitionId, key: concurrencyKey };
 }
 
 function compare(what: string, before: InstanceRecord | null, after: InstanceRecord | null): void {

@@ -46,13 +46,22 @@ export class PlaceWatch {
       .map(({ id }) => id);
   }
 
+  /** What has been read of the runs of a key. A spoiled store may have written since its answer. */
+  refresh(
+    of: Pick<PlaceRequest, 'definitionId' | 'key'>,
+    runs: readonly (InstanceRecord | null)[],
+  ): void {
+    for (const id of this.of(of)) this.#runs.delete(id);
+    for (const run of runs) if (run !== null) this.#runs.set(run.id, run);
+  }
+
   /** Called after each grant, with the runs of its key. */
-  granted(runs: readonly (InstanceRecord | null)[]): void {
+  granted(request: PlaceRequest, runs: readonly (InstanceRecord | null)[]): void {
     const open = runs.filter((run) => run !== null && isLive(run.status)) as InstanceRecord[];
     const given = open.filter(
       ({ id, place }) => place === 'held' && this.#runs.get(id)?.place !== 'held',
     );
-    for (const run of open) this.#runs.set(run.id, run);
+    this.refresh(request, runs);
     const [first] = given;
     if (first === undefined) return;
     this.#checkCount(first);
