@@ -2071,13 +2071,7 @@ export interface components {
             /** @description The executions that a worker, a call or a child run is currently working on. The run first waits for them, up to the grace period. */
             inFlight: components["schemas"]["UndoneExecution"][];
         };
-        /**
-         * @description How many runs of a definition are open at a time.
-         * @example {
-         *       "limit": 1,
-         *       "key": "data.customer"
-         *     }
-         */
+        /** @description How many runs of a definition are open at a time. */
         ConcurrencyDocument: {
             /**
              * Format: double
@@ -2085,7 +2079,7 @@ export interface components {
              */
             limit: number;
             /** @description An expression over the start data. Each value has the whole limit for itself. By default, all runs share one. */
-            key?: components["schemas"]["Expression"];
+            key?: string | number | boolean | null;
             /** @description What happens to further starts: `Queue` accepts them, and their first step waits for a place; `Reject` refuses them with 409 `concurrency_reached`. In any casing. The default is `Queue`. */
             onFull?: string | null;
             /**

@@ -71,7 +71,7 @@ describe.skipIf(mongo === null)('references of starts on MongoDB', () => {
       const found = collections.instances.find(filter).sort(IN_ORDER).limit(5);
       const plan = JSON.stringify(await found.explain('queryPlanner'));
       expect(plan).toContain(
-        '"definitionId_1_concurrencyKey_1_place_1_priority_1_countsFrom_1__id_1"',
+        '"definitionId_1_concurrencyKey_1_place_1_queued_1_priority_1_countsFrom_1__id_1"',
       );
       expect(plan).not.toMatch(/COLLSCAN|"stage":"SORT"/);
     }

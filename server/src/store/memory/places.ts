@@ -78,7 +78,7 @@ function holdersOf(data: MemoryData, of: PlacesOf): readonly string[] {
     .map(({ id }) => id);
 }
 
-/** The open instances with this place, in order of priority, then of time. */
+/** The open instances with this place: those that have begun, then by priority, then by time. */
 function inOrder(
   data: MemoryData,
   { definitionId, key }: PlacesOf,
@@ -87,7 +87,9 @@ function inOrder(
   return [...data.instances.values()]
     .filter((other) => other.definitionId === definitionId && other.concurrencyKey === key)
     .filter((other) => other.place === place && isLive(other.status))
-    .sort(compareInLine);
+    .sort(
+      (left, right) => Number(left.queued) - Number(right.queued) || compareInLine(left, right),
+    );
 }
 
 function compareInLine(left: InstanceRecord, right: InstanceRecord): number {

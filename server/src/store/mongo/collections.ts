@@ -190,6 +190,7 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
     definitionId: 1,
     concurrencyKey: 1,
     place: 1,
+    queued: 1,
     priority: 1,
     countsFrom: 1,
     _id: 1,

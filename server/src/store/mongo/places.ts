@@ -29,7 +29,8 @@ const OPEN: Filter<InstanceDocument> = {
   status: { $in: ['Runnable', 'Suspended'] },
 };
 /** The order in which places are granted; as the index has it. */
-export const IN_ORDER = { priority: 1, countsFrom: 1, _id: 1 } as const;
+/** All that wait are queued. Of those that hold a place, the ones that haven't begun are last. */
+export const IN_ORDER = { queued: 1, priority: 1, countsFrom: 1, _id: 1 } as const;
 const ID_ONLY = { projection: { _id: 1 } } as const;
 
 /** What the places of its key say to an insert; null: nothing against it. */

@@ -16,7 +16,8 @@ const HELD = `${OF_KEY} AND place = 'held'`;
 const WAITING = `${OF_KEY} AND place = 'waiting'`;
 /** The insert terminates the others first. */
 const NOT_REPLACED = ' AND (reference IS NULL OR reference <> ?)';
-const IN_ORDER = 'ORDER BY priority, countsFrom, id';
+/** All that wait are queued. Of those that hold a place, the ones that haven't begun are last. */
+const IN_ORDER = 'ORDER BY queued, priority, countsFrom, id';
 
 type PlaceRefusal = Extract<InsertInstanceResult, { outcome: 'no-place' | 'queue-full' }>;
 

@@ -43,7 +43,7 @@ CREATE INDEX instances_definition_reference ON instances (reference, definitionI
 CREATE INDEX instances_later ON instances (reference, definitionId, countsFrom, id)
   WHERE reference IS NOT NULL AND countsFrom IS NOT NULL AND status IN ('Runnable', 'Suspended');
 -- By these an insert and a grant count the places of a key, and find who waits for one.
-CREATE INDEX instances_places ON instances (definitionId, concurrencyKey, place, priority, countsFrom, id)
+CREATE INDEX instances_places ON instances (definitionId, concurrencyKey, place, queued, priority, countsFrom, id)
   WHERE concurrencyKey IS NOT NULL AND status IN ('Runnable', 'Suspended');
 CREATE INDEX instances_queued ON instances (startTime, id) WHERE queued = 1 AND status IN ('Runnable', 'Suspended');
 CREATE INDEX instances_due ON instances (wakeAt, id) WHERE wakeAt IS NOT NULL;

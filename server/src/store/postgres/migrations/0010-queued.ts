@@ -11,7 +11,7 @@ export const QUEUED: Migration = {
        ADD COLUMN concurrency_key text, ADD COLUMN place text`,
     `CREATE INDEX instances_later ON @instances (reference, definition_id, counts_from, id)
        WHERE counts_from IS NOT NULL AND ${IS_OPEN}`,
-    `CREATE INDEX instances_places ON @instances (definition_id, concurrency_key, place, priority, counts_from, id)
+    `CREATE INDEX instances_places ON @instances (definition_id, concurrency_key, place, queued, priority, counts_from, id)
        WHERE concurrency_key IS NOT NULL AND ${IS_OPEN}`,
     `CREATE INDEX instances_queued ON @instances (start_time, id) WHERE queued AND ${IS_OPEN}`,
   ],
