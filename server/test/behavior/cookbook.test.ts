@@ -39,6 +39,19 @@ const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
     await client.succeed((await client.work('charge-card')).token, {});
     expect((await client.ended(id)).outcome).toBe('Succeeded');
   },
+  'import-customer': async (client) => {
+    const start = (customer: string) => client.start('import-customer', { customer });
+    const [first, second, other] = [await start('Ada'), await start('Ada'), await start('Bob')];
+    expect(await client.workflow(second)).toMatchObject({ queued: true });
+    expect(await client.workflow(other)).toMatchObject({ queued: false });
+    const [one, two] = [await client.work('import'), await client.work('import')];
+    expect([one.workflowId, two.workflowId].toSorted()).toEqual([first, other].toSorted());
+    for (const { token } of [one, two]) await client.succeed(token, {});
+    const next = await client.work('import');
+    expect(next.workflowId).toBe(second);
+    await client.succeed(next.token, {});
+    expect((await client.ended(second)).outcome).toBe('Succeeded');
+  },
   'fetch-order': async (client) => {
     const shop = await openShop([503, 200]);
     const id = await client.start('fetch-order', { shop, orderId: '17' });
