@@ -2,9 +2,6 @@
 import type { InstancePosition } from '../records/instance-lists.js';
 import {
   isLive,
-  inQueueOrder,
-  positionOf,
-  type QueuePosition,
   type DueInstance,
   type InstanceClaim,
   type HistoryRecord,
@@ -78,27 +75,6 @@ export function claimInstance(
   };
   data.instances.set(claim.id, claimed);
   return claimed;
-}
-
-export function findPredecessor(
-  data: MemoryData,
-  [{ definitionId, reference, ...place }]: OperationArguments<'findPredecessor'>,
-): OperationResult<'findPredecessor'> {
-  const before = queueOf(data, { definitionId, reference }).filter(
-    (other) => inQueueOrder(positionOf(other), place) < 0,
-  );
-  return before.at(-1)?.id ?? null;
-}
-
-/** The open instances, in order. */
-export function queueOf(
-  data: MemoryData,
-  { definitionId, reference }: Pick<QueuePosition, 'definitionId' | 'reference'>,
-): readonly InstanceRecord[] {
-  return [...data.instances.values()]
-    .filter((other) => other.definitionId === definitionId && other.reference === reference)
-    .filter(({ status }) => isLive(status))
-    .sort((left, right) => inQueueOrder(positionOf(left), positionOf(right)));
 }
 
 export function setCrashes(

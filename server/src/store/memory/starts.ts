@@ -2,8 +2,11 @@
 import { isBeingRemoved } from '../records/housekeeping.js';
 import {
   countsAt,
+  inQueueOrder,
   isLive,
+  positionOf,
   queueRefusal,
+  type QueuePosition,
   TERMINATED_PER_INSERT,
   terminationOf,
   type ConflictScope,
@@ -13,7 +16,6 @@ import {
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { controlInstance } from './control.js';
 import { hasNoEvents } from './events.js';
-import { queueOf } from './instances.js';
 import { newestFirst, summaryOf } from './instance-lists.js';
 import type { MemoryData } from './memory-data.js';
 import { insertDeliveries } from './notifications.js';
@@ -45,6 +47,27 @@ export function insertInstance(
   const { subscriptions } = side;
   const noEvents = subscriptions.length > 0 && hasNoEvents(data, subscriptions);
   return { ...inserted, ...(noEvents && { noEvents }) };
+}
+
+export function findPredecessor(
+  data: MemoryData,
+  [{ definitionId, reference, ...place }]: OperationArguments<'findPredecessor'>,
+): OperationResult<'findPredecessor'> {
+  const before = queueOf(data, { definitionId, reference }).filter(
+    (other) => inQueueOrder(positionOf(other), place) < 0,
+  );
+  return before.at(-1)?.id ?? null;
+}
+
+/** The open instances, in order. */
+function queueOf(
+  data: MemoryData,
+  { definitionId, reference }: Pick<QueuePosition, 'definitionId' | 'reference'>,
+): readonly InstanceRecord[] {
+  return [...data.instances.values()]
+    .filter((other) => other.definitionId === definitionId && other.reference === reference)
+    .filter(({ status }) => isLive(status))
+    .sort((left, right) => inQueueOrder(positionOf(left), positionOf(right)));
 }
 
 export function getInput(data: MemoryData, [id]: OperationArguments<'getInput'>): string | null {
@@ -103,10 +126,10 @@ function namedInstances(
         instance.definitionId === name.definitionId &&
         (scope === 'kept' ? !isBeingRemoved(instance) : isLive(instance.status)),
     )
-    .sort((left, right) => newestFirst(positionOf(left), positionOf(right)));
+    .sort((left, right) => newestFirst(startOf(left), startOf(right)));
 }
 
-function positionOf({ id, startTime }: InstanceRecord): { time: number; id: string } {
+function startOf({ id, startTime }: InstanceRecord): { time: number; id: string } {
   return { time: startTime, id };
 }
 

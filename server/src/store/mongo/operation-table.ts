@@ -16,7 +16,6 @@ import type { MongoContext } from './mongo-context.js';
 import * as notifications from './notifications.js';
 import * as places from './places.js';
 import * as resources from './resources.js';
-import * as queues from './queues.js';
 import * as starts from './starts.js';
 import * as textSearch from './text-search.js';
 import * as triggers from './triggers.js';
@@ -40,7 +39,6 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   ...notifications,
   ...resources,
   ...places,
-  findPredecessor: queues.findPredecessor,
   ...starts,
   ...textSearch,
   ...triggers,

@@ -1,7 +1,5 @@
 /** The queue of a reference: its open instances, in the order in which they count. */
-import { referenceKeyOf, type QueuePosition } from '../records/instances.js';
-import { noteEntry } from './reference-claims.js';
-import type { OperationArguments, OperationResult } from '../store-operations.js';
+import type { QueuePosition } from '../records/instances.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
 import type { MongoContext } from './mongo-context.js';
@@ -10,14 +8,6 @@ import type { MongoContext } from './mongo-context.js';
 const HAS_ENTERED = { place: { $in: ['waiting' as const, 'held' as const] } };
 
 type Position = Pick<QueuePosition, 'at' | 'id'>;
-
-export async function findPredecessor(
-  context: MongoContext,
-  [{ at, id, ...queue }]: OperationArguments<'findPredecessor'>,
-): Promise<OperationResult<'findPredecessor'>> {
-  await noteEntry(context, encodeText(referenceKeyOf(queue)), { at, instanceId: encodeText(id) });
-  return lastInQueue(context, queue, { started: { at, id }, later: { at, id } });
-}
 
 /**
  * The id of the last instance before these positions: `started` for those that count from their start, `later` for the

@@ -2,7 +2,6 @@
 import type { Filter, FindCursor } from 'mongodb';
 import { joinedStartOf, recordIn, type JoinedStart } from '../joined-starts.js';
 import {
-  ENTERED_AHEAD_MS,
   queueRefusal,
   referenceKeyOf,
   TERMINATED_PER_INSERT,
@@ -27,7 +26,7 @@ import { isDuplicateKey } from './mongo-errors.js';
 import { unpackText } from './packed-text.js';
 import { refusalByPlaces } from './places.js';
 import { lastInQueue } from './queues.js';
-import { claimAndInsert, readClaim } from './reference-claims.js';
+import { claimAndInsert, noteEntry, readClaim } from './reference-claims.js';
 import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
 
 type Result = OperationResult<'insertInstance'>;
@@ -36,6 +35,12 @@ interface NamedInstances {
   readonly definitionId: string;
   readonly reference: string;
 }
+
+/**
+ * How far ahead of the clock of a start an instance may count that has entered the queue, because the clocks of nodes differ, and a
+ * start takes a while.
+ */
+const ENTERED_AHEAD_MS = 60_000;
 
 /** How often starts on other nodes may be faster before this one gives up. */
 const ATTEMPTS_MAX = 100;
@@ -329,6 +334,14 @@ export function keptOf(
 
 function namedBy({ definitionId, reference }: NamedInstances): Filter<InstanceDocument> {
   return { reference: encodeText(reference), definitionId: encodeText(definitionId) };
+}
+
+export async function findPredecessor(
+  context: MongoContext,
+  [{ at, id, ...queue }]: OperationArguments<'findPredecessor'>,
+): Promise<OperationResult<'findPredecessor'>> {
+  await noteEntry(context, encodeText(referenceKeyOf(queue)), { at, instanceId: encodeText(id) });
+  return lastInQueue(context, queue, { started: { at, id }, later: { at, id } });
 }
 
 export async function getInput(

@@ -10,6 +10,9 @@
  * Only a start that joins takes a lock of references before, so there is no deadlock.
  */
 
+import { createHash } from 'node:crypto';
+import type { Statements } from './database.js';
+
 /** Distinguishes these locks from others in the database. All versions of the server use the same one. */
 const LOCK_CLASS = 1_398_231_883;
 /** A power of two. */
@@ -23,4 +26,12 @@ export function joinLockOf(id: string): string {
 /** A condition that takes the shared lock of an insert, and says whether no start with its id has joined an instance. */
 export function unlessJoined(id: string): string {
   return `CASE WHEN pg_advisory_xact_lock_shared(${LOCK_CLASS}, hashtext(${id}) & ${LOCKS - 1}) IS NULL THEN false ELSE NOT @is_joined(${id}) END`;
+}
+
+/** Different keys may share a lock by chance, and then only wait for each other. Everyone takes them in the same order. */
+export async function lockKeys(statements: Statements, keys: readonly string[]): Promise<void> {
+  const locks = keys.map((key) => createHash('sha256').update(key).digest().readBigInt64BE());
+  locks.sort((left, right) => (left < right ? -1 : 1));
+  const calls = locks.map((_, index) => `pg_advisory_xact_lock($${index + 1}::bigint)`);
+  await statements.query(`SELECT ${calls.join(', ')}`, locks.map(String));
 }

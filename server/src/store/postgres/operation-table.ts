@@ -14,6 +14,7 @@ import * as instances from './instances.js';
 import * as messages from './messages.js';
 import * as notifications from './notifications.js';
 import type { PostgresContext } from './postgres-context.js';
+import * as places from './places.js';
 import * as resources from './resources.js';
 import { sharedOperations } from './shared-operations.js';
 import * as starts from './starts.js';
@@ -37,6 +38,7 @@ export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   ...instances,
   ...messages,
   ...notifications,
+  ...places,
   ...resources,
   ...starts,
   ...textSearch,

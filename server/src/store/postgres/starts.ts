@@ -2,7 +2,6 @@
  * Starts with a conflict rule (rule S10): a transaction that first takes an advisory lock on the definition and reference.
  * The lock ends with the transaction, so a node that dies blocks no other.
  */
-import { createHash } from 'node:crypto';
 import { joinedStartOf, type JoinedStart } from '../joined-starts.js';
 import {
   queueRefusal,
@@ -18,7 +17,7 @@ import {
 import { placesKeyOf } from '../records/places.js';
 import type { Columns } from '../sql/columns.js';
 import { lastBefore, lastCounting, summaryOf } from '../sql/instances.js';
-import { grantSteps, refusalByPlaces } from '../sql/places.js';
+import { refusalByPlaces } from '../sql/places.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Statements } from './database.js';
@@ -32,7 +31,7 @@ import {
   SUMMARY_NAMES,
   wakesOf,
 } from './instance-rows.js';
-import { joinLockOf } from './key-locks.js';
+import { joinLockOf, lockKeys } from './key-locks.js';
 import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -127,14 +126,6 @@ async function lock(statements: Statements, insert: InsertInstance): Promise<voi
   }
 }
 
-/** Different keys may share a lock by chance, and then only wait for each other. Everyone takes them in the same order. */
-async function lockKeys(statements: Statements, keys: readonly string[]): Promise<void> {
-  const locks = keys.map((key) => createHash('sha256').update(key).digest().readBigInt64BE());
-  locks.sort((left, right) => (left < right ? -1 : 1));
-  const calls = locks.map((_, index) => `pg_advisory_xact_lock($${index + 1}::bigint)`);
-  await statements.query(`SELECT ${calls.join(', ')}`, locks.map(String));
-}
-
 function placesKey({ concurrencyKey, definitionId }: InstanceRecord): string | null {
   return concurrencyKey === null ? null : placesKeyOf({ definitionId, key: concurrencyKey });
 }
@@ -148,16 +139,6 @@ export function findPredecessor(
   return database.transaction(async (statements) => {
     await lockKeys(statements, [referenceKeyOf(queue)]);
     return runSteps(statements, lastBefore(queue, { at, id }));
-  });
-}
-
-export function grantPlaces(
-  { database }: PostgresContext,
-  [request]: OperationArguments<'grantPlaces'>,
-): Promise<OperationResult<'grantPlaces'>> {
-  return database.transaction(async (statements) => {
-    await lockKeys(statements, [placesKeyOf(request)]);
-    return runSteps(statements, grantSteps(request));
   });
 }
 

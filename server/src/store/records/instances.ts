@@ -288,12 +288,6 @@ export type InsertInstanceResult =
   /** So many instances had the reference that not all were terminated; nothing was inserted. Repeat the insert. */
   | { readonly outcome: 'more'; readonly terminated: readonly InstanceSummary[] };
 
-/**
- * How far ahead of the clock of a start an instance may count that has entered the queue, because the clocks of nodes differ, and a
- * start takes a while.
- */
-export const ENTERED_AHEAD_MS = 60_000;
-
 /** Whether an open instance counts for a start at this time: it's due, or has entered the queue. */
 export function countsAt(
   { countsFrom, place, queued }: Pick<InstanceRecord, 'countsFrom' | 'place' | 'queued'>,

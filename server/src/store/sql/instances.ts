@@ -11,7 +11,6 @@ import type {
   InstanceSummary,
   QueuePosition,
 } from '../records/instances.js';
-import { ENTERED_AHEAD_MS } from '../records/instances.js';
 import type { Place } from '../records/places.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import { columnsOf, namesOf, readRecord, type Columns, type RecordColumns } from './columns.js';
@@ -112,50 +111,52 @@ interface Position {
 
 const IN_QUEUE = `reference = ? {AND reference IS NOT NULL} AND definitionId = ? AND status IN ('Runnable', 'Suspended')`;
 
-/**
- * The id of the last open instance of a queue before these positions: one for those that count from their start, one for the
- * others.
- */
-function* lastInQueue(
-  { definitionId, reference }: Pick<QueuePosition, 'definitionId' | 'reference'>,
-  before: Position,
-  later: { readonly before: Position; readonly dueBy?: number },
-): SqlSteps<string | null> {
-  const text = `SELECT id FROM (
-    SELECT * FROM (
-      SELECT id, startTime AS place FROM @instances INDEXED BY instances_open_reference
+/** The last open one of a queue before a position, of those that count from their start. */
+const STARTED = `SELECT * FROM (
+      SELECT id, startTime AS since FROM @instances INDEXED BY instances_open_reference
        WHERE ${IN_QUEUE} AND countsFrom IS NULL AND (startTime, id) < (?::bigint, ?::text)
        ORDER BY startTime DESC, id DESC LIMIT 1
-    ) AS started
-    UNION ALL SELECT * FROM (
-      SELECT id, countsFrom AS place FROM @instances INDEXED BY instances_later
+    ) AS started`;
+
+/** The same of the others. */
+const DUE = `SELECT * FROM (
+      SELECT id, countsFrom AS since FROM @instances INDEXED BY instances_later
        WHERE ${IN_QUEUE} AND countsFrom IS NOT NULL AND (countsFrom, id) < (?::bigint, ?::text)
-         AND (countsFrom <= ?::bigint OR queued = TRUE OR place <> 'later')
        ORDER BY countsFrom DESC, id DESC LIMIT 1
-    ) AS later
-  ) AS waiting ORDER BY place DESC, id DESC LIMIT 1`;
-  const started = [reference, definitionId, before.at, before.id] as const;
-  const { dueBy = FAR_FUTURE_MS } = later;
-  const waiting = [reference, definitionId, later.before.at, later.before.id, dueBy] as const;
-  return (yield* selectOne(text, ...started, ...waiting))?.text('id') ?? null;
+    ) AS due`;
+
+/** The last one that has entered the queue, whatever the clock of its node said. */
+const ENTERED = `SELECT * FROM (
+      SELECT id, countsFrom AS since FROM @instances INDEXED BY instances_entered
+       WHERE ${IN_QUEUE} AND countsFrom IS NOT NULL AND (queued = TRUE OR place <> 'later')
+       ORDER BY countsFrom DESC, id DESC LIMIT 1
+    ) AS entered`;
+
+function lastOf(...parts: readonly string[]): string {
+  const all = parts.join(' UNION ALL ');
+  return `SELECT id FROM (${all}) AS waiting ORDER BY since DESC, id DESC LIMIT 1`;
 }
+
+const LAST_BEFORE = lastOf(STARTED, DUE);
+const LAST_COUNTING = lastOf(STARTED, DUE, ENTERED);
 
 /** The id of the last instance before a position. */
-export function lastBefore(
-  queue: Pick<QueuePosition, 'definitionId' | 'reference'>,
-  before: Position,
+export function* lastBefore(
+  { definitionId, reference }: Pick<QueuePosition, 'definitionId' | 'reference'>,
+  { at, id }: Position,
 ): SqlSteps<string | null> {
-  return lastInQueue(queue, before, { before });
+  const before = [reference, definitionId, at, id] as const;
+  return (yield* selectOne(LAST_BEFORE, ...before, ...before))?.text('id') ?? null;
 }
 
-/** The id of the last instance that counts for a start at this time. */
-export function lastCounting(
-  queue: Pick<QueuePosition, 'definitionId' | 'reference'>,
+/** The id of the last instance that counts for a start at this time: see `countsAt`. */
+export function* lastCounting(
+  { definitionId, reference }: Pick<QueuePosition, 'definitionId' | 'reference'>,
   startTime: number,
 ): SqlSteps<string | null> {
-  const any = { at: FAR_FUTURE_MS, id: '' };
-  const before = { at: startTime + ENTERED_AHEAD_MS, id: '' };
-  return lastInQueue(queue, any, { before, dueBy: startTime });
+  const queue = [reference, definitionId] as const;
+  const values = [...queue, FAR_FUTURE_MS, '', ...queue, startTime + 1, '', ...queue] as const;
+  return (yield* selectOne(LAST_COUNTING, ...values))?.text('id') ?? null;
 }
 
 export function claimOf(row: StoredRow): InstanceClaim {

@@ -45,6 +45,9 @@ CREATE INDEX instances_later ON instances (reference, definitionId, countsFrom, 
 -- By these an insert and a grant count the places of a key, and find who waits for one.
 CREATE INDEX instances_places ON instances (definitionId, concurrencyKey, place, queued, priority, countsFrom, id)
   WHERE concurrencyKey IS NOT NULL AND status IN ('Runnable', 'Suspended');
+CREATE INDEX instances_entered ON instances (reference, definitionId, countsFrom, id)
+  WHERE reference IS NOT NULL AND countsFrom IS NOT NULL AND (queued = 1 OR place <> 'later')
+    AND status IN ('Runnable', 'Suspended');
 CREATE INDEX instances_queued ON instances (startTime, id) WHERE queued = 1 AND status IN ('Runnable', 'Suspended');
 CREATE INDEX instances_due ON instances (wakeAt, id) WHERE wakeAt IS NOT NULL;
 CREATE INDEX instances_owned ON instances (owner, lastChangeAt, id) WHERE status = 'Runnable';

@@ -13,6 +13,8 @@ export const QUEUED: Migration = {
        WHERE counts_from IS NOT NULL AND ${IS_OPEN}`,
     `CREATE INDEX instances_places ON @instances (definition_id, concurrency_key, place, queued, priority, counts_from, id)
        WHERE concurrency_key IS NOT NULL AND ${IS_OPEN}`,
+    `CREATE INDEX instances_entered ON @instances (reference, definition_id, counts_from, id)
+       WHERE counts_from IS NOT NULL AND (queued = TRUE OR place <> 'later') AND ${IS_OPEN}`,
     `CREATE INDEX instances_queued ON @instances (start_time, id) WHERE queued AND ${IS_OPEN}`,
   ],
 };

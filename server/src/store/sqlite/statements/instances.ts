@@ -1,6 +1,4 @@
 /** Instances: reads, commits, takeovers, and searches for instances that need a node. Each write runs in a transaction. */
-import { grantSteps } from '../../sql/places.js';
-import { runSteps } from '../shared-operations.js';
 import { storedFailingSince } from '../../failing-since.js';
 import { failureText, indexText } from '../../json-columns.js';
 import type {
@@ -104,13 +102,6 @@ function writeQueued(database: Database, { id, queued, takesPlace }: InstanceCom
     takesPlace === true ? 1 : 0,
     encodeText(id),
   );
-}
-
-export function grantPlaces(
-  database: Database,
-  [request]: OperationArguments<'grantPlaces'>,
-): OperationResult<'grantPlaces'> {
-  return runSteps(database, grantSteps(request));
 }
 
 export function claimInstance(

@@ -15,6 +15,7 @@ import * as instances from './instances.js';
 import * as messages from './messages.js';
 import * as notifications from './notifications.js';
 import * as resources from './resources.js';
+import * as places from './places.js';
 import * as starts from './starts.js';
 import * as textSearch from './text-search.js';
 
@@ -38,6 +39,7 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ...messages,
   ...notifications,
   ...resources,
+  ...places,
   ...starts,
   ...textSearch,
 };
