@@ -122,7 +122,8 @@ export class InstanceStarter {
     const { catalog, clock, tracing } = this.#options;
     const { actor = ANONYMOUS, conflictScope = null, definitionId, idempotency } = request;
     const { onConflict = null, priority, reference, replaced, restartOf, tags } = request;
-    const definition = await catalog.startable(definitionId, request.version ?? 'latest');
+    const { version = 'latest' } = request;
+    const definition = await catalog.startable(definitionId, version);
     const startTime = clock.now();
     const start: NewInstance = {
       id,
@@ -141,7 +142,8 @@ export class InstanceStarter {
     };
     const key = { reference, onConflict, conflictScope };
     const hooks = replaced === undefined ? {} : { replaced };
-    const asked: RequestedStart = { start, key, tags, actor };
+    const isLatest = version === 'latest';
+    const asked: RequestedStart = { start, key, tags, isLatest, actor };
     return this.#answer(request, asked, await this.#insertion.insert(asked, hooks));
   }
 
@@ -223,8 +225,10 @@ export class InstanceStarter {
       priority: priority ?? child.priority,
       ...traceChild(tracing, { definitionId: definition.id, startTime, ...child }),
     };
+    const actor = `workflow ${parent.workflowId}`;
+    const asked = { start, key, tags, isLatest: version === 'latest', actor };
     const inserted = await environment.retryStore(
-      () => this.#insertChild({ start, key, tags, actor: `workflow ${parent.workflowId}` }, parent),
+      () => this.#insertChild(asked, parent),
       isStopping,
     );
     if (inserted === null) throw new AppError('stopping', 'The server is stopping');

@@ -34,6 +34,8 @@ export interface RequestedStart {
   readonly start: NewInstance;
   readonly key: StartKey;
   readonly tags: Tags | undefined;
+  /** Whether it starts the newest version of its definition, as far as this node knows. */
+  readonly isLatest: boolean;
   /** The actor who terminates replaced instances. */
   readonly actor: string;
 }
@@ -63,12 +65,12 @@ export class StartAdmission {
     const content = await this.contentOf(asked);
     const { data } = content;
     const keyed = await this.keyOf(asked, data);
-    const concurrency = await this.#concurrencyOf(asked.start, data);
+    const concurrency = await this.#concurrencyOf(asked, data);
     return { ...asked.start, ...content, ...keyed, ...(concurrency !== null && { concurrency }) };
   }
 
   /** The data, the tags and the priority. @throws AppError `invalid_data`, `invalid_request` */
-  async contentOf({ start, tags }: Omit<RequestedStart, 'key'>): Promise<Content> {
+  async contentOf({ start, tags }: Pick<RequestedStart, 'start' | 'tags'>): Promise<Content> {
     const { data, definition, restartOf } = start;
     // A restarted instance has exactly the tags of the first one.
     const all = restartOf === undefined ? tagsOf(definition, tags) : (tags ?? {});
@@ -97,8 +99,13 @@ export class StartAdmission {
   }
 
   /** The newest version's, whichever version starts. */
-  async #concurrencyOf(start: NewInstance, data: JsonObject): Promise<StartConcurrency | null> {
-    const definition = await this.#options.latest(start.definition.id);
+  async #concurrencyOf(
+    { isLatest, start }: RequestedStart,
+    data: JsonObject,
+  ): Promise<StartConcurrency | null> {
+    const definition = isLatest
+      ? start.definition
+      : await this.#options.latest(start.definition.id);
     const { concurrency } = definition;
     if (concurrency === null) return null;
     const { key, limit, maxQueued, onFull } = concurrency;
