@@ -185,14 +185,18 @@ export class InstanceStarter {
     }
   }
 
-  /** The response to the first start of this instance, whatever the current state of the instance and its definition. */
+  /**
+   * The response to the first start of this instance, whatever the current state of the instance and its definition. Only
+   * `queued` is the current one.
+   */
   async #firstAnswer(
-    { definitionId, reference, startTime, version }: InstanceRecord,
+    { definitionId, endTime, queued, reference, startTime, version }: InstanceRecord,
     request: StartRequest,
     asked: RequestedStart,
   ): Promise<InstanceView> {
     const definition = await this.#options.catalog.startable(definitionId, version);
-    const start = { ...asked.start, definition, reference, startTime };
+    const queues = queued && endTime === null ? ('place' as const) : undefined;
+    const start = { ...asked.start, definition, reference, startTime, queues };
     return viewStart(request, {
       ...start,
       ...(await this.#admission.contentOf({ ...asked, start })),
