@@ -296,8 +296,8 @@ export class NodeServices {
       stored: (id, version) => {
         this.changes.definitionStored(id, version);
         if (version > 1) this.indexRefresh.noted(id);
-        if (version > 1) this.environment.grantAllPlaces(id);
         this.#options.backplane.publish({ kind: 'definition', id });
+        if (version > 1) this.environment.grantAllPlaces(id);
       },
     });
   }

@@ -82,6 +82,9 @@ export class DefinitionCatalog {
     { readonly paths: IndexPaths; readonly readAt: number; isUsed: boolean }
   >({ max: CACHE_MAX });
 
+  /** How often something was forgotten. */
+  #forgotten = 0;
+
   constructor(options: DefinitionCatalogOptions) {
     this.#options = options;
     this.#checker = new DefinitionChecker(options);
@@ -270,16 +273,20 @@ export class DefinitionCatalog {
 
   /** Called when there may be a newer version. */
   forget(id: string): void {
+    this.#forgotten += 1;
     this.#latest.delete(id);
     this.#indexes.delete(id);
   }
 
   async #readLatest(id: string): Promise<WorkflowDefinition> {
+    const forgotten = this.#forgotten;
     const record = await this.#options.store.getDefinition(id, 'latest');
     if (record === null) throw definitionNotFound(id, 'latest');
     const readAt = this.#options.clock.now();
-    this.#latest.set(id, { version: record.version, readAt });
     const definition = this.#keep(record);
+    // A version may have been added since the store was read.
+    if (forgotten !== this.#forgotten) return definition;
+    this.#latest.set(id, { version: record.version, readAt });
     this.#indexes.set(id, { paths: definition.index, readAt, isUsed: false });
     return definition;
   }
