@@ -1,6 +1,3 @@
-/** What the first step of an instance waits for: those with the same reference and then its place, or only its place. */
-export type QueueReason = 'reference' | 'place';
-
 /**
  * An execution pointer: one position of an instance in its definition.
  *
@@ -45,6 +42,9 @@ export type QueueReason = 'reference' | 'place';
  */
 import type { StepError } from './step-record.js';
 import type { Json, JsonObject } from '../values/json.js';
+
+/** What the first step of an instance waits for: those with the same reference and then its place, or only its place. */
+export type QueueReason = 'reference' | 'place';
 
 export type PointerState =
   /** Inputs are evaluated next. */

@@ -97,9 +97,10 @@ function sayPlaces(
     return `${held} of ${limit ?? held} runs${ofKey} are open, one of them is the run ${ancestor} above it: if that waits for this one, neither goes on`;
   }
   if (limit !== null && held >= limit) return `${held} of ${limit} runs${ofKey} are open${inLine}`;
+  const free = ofKey === '' ? 'a place is free' : `a place is free for runs${ofKey}`;
   return status === 'Suspended'
-    ? `a place is free${ofKey === '' ? '' : ` for runs${ofKey}`}, and it begins when it is resumed`
-    : `a place is free${ofKey === '' ? '' : ` for runs${ofKey}`}${inLine}, and it is about to begin`;
+    ? `${free}, and it begins when it is resumed`
+    : `${free}${inLine}, and it is about to begin`;
 }
 
 function sayBefore(

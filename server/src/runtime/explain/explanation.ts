@@ -84,7 +84,6 @@ export interface Explanation {
   readonly repairs: readonly RepairHint[];
 }
 
-/** The facts about the wait of one pointer that the pointer itself does not contain. */
 /** The places of the key of an instance. */
 export interface PlaceFacts {
   readonly key: string;
@@ -97,6 +96,7 @@ export interface PlaceFacts {
   readonly ancestor: string | null;
 }
 
+/** The facts about the wait of one pointer that the pointer itself does not contain. */
 export type PointerFacts =
   | {
       readonly kind: 'event';

@@ -88,7 +88,7 @@ function refusedNow(data: MemoryData, { conflict, record }: InsertInstance): Res
     const last = queueOf(data, { definitionId, reference })
       .filter((other) => countsAt(other, startTime))
       .at(-1);
-    return queueRefusal(conflict, record, last === undefined ? null : summaryOf(last)) ?? null;
+    return queueRefusal(conflict, record, last === undefined ? null : summaryOf(last));
   }
   const [newest] = namedInstances(data, { definitionId, reference }, conflict.scope);
   if (newest === undefined) return null;

@@ -140,7 +140,6 @@ export interface JoinedStartDocument {
   readonly body?: PackedText;
 }
 
-/** The newest start with a conflict rule, by definition and reference; see reference-claims.ts. */
 /** The claim that a start replaces after the one that contains this. */
 export interface SecondClaim {
   readonly key: string;
@@ -149,7 +148,7 @@ export interface SecondClaim {
   readonly next: string;
 }
 
-/** A claim of a reference, or of the places of a key: see reference-claims.ts. */
+/** The newest start or grant of a reference, or of the places of a key: see reference-claims.ts. */
 export interface ReferenceClaimDocument {
   readonly _id: string;
   /** Changes with every claim. */

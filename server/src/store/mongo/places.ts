@@ -28,8 +28,10 @@ const OPEN: Filter<InstanceDocument> = {
   openChangedAt: { $exists: true },
   status: { $in: ['Runnable', 'Suspended'] },
 };
-/** The order in which places are granted; as the index has it. */
-/** All that wait are queued. Of those that hold a place, the ones that haven't begun are last. */
+/**
+ * The order in which places are granted, as the index has it. All that wait are queued. Of those that hold a place, the ones that
+ * haven't begun are last.
+ */
 export const IN_ORDER = { queued: 1, priority: 1, countsFrom: 1, _id: 1 } as const;
 const ID_ONLY = { projection: { _id: 1 } } as const;
 

@@ -218,7 +218,7 @@ async function refusedNow(
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
   if (conflict.action === 'queue') {
     const last = await lastCounting(context, { ...record, reference });
-    return queueRefusal(conflict, record, last) ?? null;
+    return queueRefusal(conflict, record, last);
   }
   const find = conflict.scope === 'kept' ? keptOf : openOf;
   const [newest] = await find(context, { definitionId, reference })

@@ -11,6 +11,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Statements } from './database.js';
 
 /** Distinguishes these locks from others in the database. All versions of the server use the same one. */
@@ -19,7 +20,7 @@ const LOCK_CLASS = 1_398_231_883;
 const LOCKS = 64;
 
 /** Takes the exclusive lock of a start that joins. */
-export function joinLockOf(id: string): string {
+function joinLockOf(id: string): string {
   return `pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(${id}) & ${LOCKS - 1})`;
 }
 
@@ -28,10 +29,22 @@ export function unlessJoined(id: string): string {
   return `CASE WHEN pg_advisory_xact_lock_shared(${LOCK_CLASS}, hashtext(${id}) & ${LOCKS - 1}) IS NULL THEN false ELSE NOT @is_joined(${id}) END`;
 }
 
-/** Different keys may share a lock by chance, and then only wait for each other. Everyone takes them in the same order. */
-export async function lockKeys(statements: Statements, keys: readonly string[]): Promise<void> {
+/**
+ * Takes the locks of these keys, and then that of a start that joins, in one statement. Different keys may share a lock by chance, and
+ * then only wait for each other. Everyone takes them in the same order.
+ * @param joiningId the id of the start; null: it doesn't join
+ */
+export async function lockKeys(
+  statements: Statements,
+  keys: readonly string[],
+  joiningId: string | null = null,
+): Promise<void> {
   const locks = keys.map((key) => createHash('sha256').update(key).digest().readBigInt64BE());
   locks.sort((left, right) => (left < right ? -1 : 1));
   const calls = locks.map((_, index) => `pg_advisory_xact_lock($${index + 1}::bigint)`);
-  await statements.query(`SELECT ${calls.join(', ')}`, locks.map(String));
+  const values = locks.map(String);
+  if (joiningId !== null) {
+    calls.push(joinLockOf(`$${values.push(encodeTextWithoutNul(joiningId))}`));
+  }
+  await statements.query(`SELECT ${calls.join(', ')}`, values);
 }

@@ -31,7 +31,7 @@ import {
   SUMMARY_NAMES,
   wakesOf,
 } from './instance-rows.js';
-import { joinLockOf, lockKeys } from './key-locks.js';
+import { lockKeys } from './key-locks.js';
 import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -120,10 +120,8 @@ async function lock(statements: Statements, insert: InsertInstance): Promise<voi
     ...(conflict === undefined ? [] : [referenceKeyOf(record)]),
     ...(insert.places === undefined ? [] : [placesKey(record) ?? '']),
   ];
-  await lockKeys(statements, keys);
-  if (conflict?.action === 'join' && record.requestHash !== null) {
-    await statements.query(`SELECT ${joinLockOf('$1')}`, [encodeTextWithoutNul(record.id)]);
-  }
+  const joins = conflict?.action === 'join' && record.requestHash !== null;
+  await lockKeys(statements, keys, joins ? record.id : null);
 }
 
 function placesKey({ concurrencyKey, definitionId }: InstanceRecord): string | null {
@@ -171,7 +169,7 @@ async function refusedNow(
   if (conflict.action === 'queue') {
     const id = await runSteps(statements, lastCounting(of, record.startTime));
     const last = id === null ? null : await summaryById(statements, id);
-    return queueRefusal(conflict, record, last) ?? null;
+    return queueRefusal(conflict, record, last);
   }
   const { action, scope = 'open' } = conflict;
   if (action === 'refuse') {

@@ -322,18 +322,17 @@ export function inQueueOrder(
 }
 
 /**
- * What a start with the rule `queue` does, given the last instance in the queue that counts; null: none does. Undefined: it is
+ * What a start with the rule `queue` gets, given the last instance in the queue that counts; null: none does. Returns null if it is
  * inserted.
  */
 export function queueRefusal(
   { queued }: Extract<ConflictRule, { action: 'queue' }>,
   record: InstanceRecord,
   last: InstanceSummary | null,
-): Extract<InsertInstanceResult, { outcome: 'free' | 'in-use' }> | undefined {
-  if (last === null) return queued ? { outcome: 'free' } : undefined;
-  const [mine, other] = [positionOf(record), positionOf(last)];
-  const isBefore = other.at < mine.at || (other.at === mine.at && other.id < mine.id);
-  return queued && isBefore ? undefined : { outcome: 'in-use', record: last };
+): Extract<InsertInstanceResult, { outcome: 'free' | 'in-use' }> | null {
+  if (last === null) return queued ? { outcome: 'free' } : null;
+  const isBefore = inQueueOrder(positionOf(last), positionOf(record)) < 0;
+  return queued && isBefore ? null : { outcome: 'in-use', record: last };
 }
 
 /** See `claimInstance`. */

@@ -88,7 +88,7 @@ function refusedNow(database: Database, { conflict, record }: InsertInstance): R
   if (conflict.action === 'queue') {
     const last = runSteps(database, lastCounting({ definitionId, reference }, record.startTime));
     const summary = last === null ? null : readSummary(database, last);
-    return queueRefusal(conflict, record, summary) ?? null;
+    return queueRefusal(conflict, record, summary);
   }
   const named = { definitionId, reference, limit: 1 };
   const [newest] = conflict.scope === 'kept' ? keptOf(database, named) : openOf(database, named);
