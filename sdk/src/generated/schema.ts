@@ -3869,6 +3869,8 @@ export interface components {
             nonRetryable?: string[];
             /** @description The maximum time of one attempt. */
             timeout?: components["schemas"]["Duration"];
+            /** @description At most 10 limits of the server that the step needs slots of; a text is the name of one. For Activity, HttpRequest, SubWorkflow and custom steps. */
+            limits?: (string | components["schemas"]["StepLimitDocument"])[];
             /** @description The steps that compensate this step. */
             compensateWith?: components["schemas"]["StepDocument"][];
             /** @description Whether a failure inside compensates every step that completed inside. */
@@ -3988,6 +3990,18 @@ export interface components {
         StepExecutionStatus: "Pending" | "Running" | "Waiting" | "Complete" | "Failed" | "Cancelled" | "Compensated";
         /** @description A status to filter executions by. `Retrying` means waiting for the next attempt; such executions are also `Waiting`. */
         StepExecutionStatusFilter: components["schemas"]["StepExecutionStatus"] | "Retrying";
+        /** @description A limit of which a step needs slots. */
+        StepLimitDocument: {
+            /** @description The name of the limit. */
+            name: string;
+            /** @description An expression. Each value has the whole limit for itself. By default, all steps share it. */
+            key?: string | number | boolean | null;
+            /**
+             * Format: int32
+             * @description How much of the limit the step needs, from 1. The default is 1.
+             */
+            units?: number | null;
+        };
         /**
          * @description The order of the list: `asc` starts with the execution that ended first, `desc` with the open executions.
          * @enum {string}

@@ -13,6 +13,7 @@ import {
   ON_FULL,
   PRIORITIES,
 } from '../model/start-options.js';
+import { LIMIT_UNITS_MAX, STEP_LIMITS_MAX } from '../model/limit.js';
 import { OVERLAPS } from '../model/trigger.js';
 import { TAG_NAME_LENGTH_MAX, TAG_VALUE_LENGTH_MAX, TAGS_MAX } from '../values/tags.js';
 import type { JsonObject } from '../values/json.js';
@@ -23,13 +24,16 @@ import {
   CONCURRENCY_MEMBER_SUMMARIES,
   DEFINITION_MEMBER_SUMMARIES,
   EVENT_MEMBER_SUMMARIES,
+  STEP_LIMIT_MEMBER_SUMMARIES,
   STEP_MEMBER_SUMMARIES,
   TRIGGER_MEMBER_SUMMARIES,
   type ConcurrencyMember,
   type DefinitionMember,
+  type StepLimitMember,
   type StepMember,
   type TriggerMember,
 } from './step-members.js';
+import { takesLimits } from './parse-step-limits.js';
 import { BUILT_IN_STEP_TYPES } from '../model/step-type-names.js';
 import { builtInStepType, type StepType, type StepTypeInput } from './step-types.js';
 
@@ -86,6 +90,12 @@ const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
   steps: { type: 'array', minItems: 1, items: STEP },
 };
 
+const STEP_LIMIT_SCHEMAS: Readonly<Record<StepLimitMember, JsonObject>> = {
+  name: NAME,
+  key: EXPRESSION,
+  units: { type: ['integer', 'null'], minimum: 1, maximum: LIMIT_UNITS_MAX },
+};
+
 const STEP_SCHEMAS: Readonly<Record<StepMember, JsonObject>> = {
   id: NAME,
   stepType: { anyOf: [{ enum: BUILT_IN_STEP_TYPES }, NAME] },
@@ -105,6 +115,7 @@ const STEP_SCHEMAS: Readonly<Record<StepMember, JsonObject>> = {
   onRetriesExhausted: errorBehavior(ERROR_BEHAVIORS.filter((behavior) => behavior !== 'Retry')),
   nonRetryable: { type: ['array', 'null'], items: { type: 'string' } },
   timeout: { ...DURATION, exclusiveMinimum: 0 },
+  limits: { type: ['array', 'null'], maxItems: STEP_LIMITS_MAX, items: { $ref: '#/$defs/limit' } },
   compensateWith: STEPS,
   saga: FLAG,
   grace: DURATION,
@@ -139,6 +150,15 @@ export function definitionJsonSchema(): JsonObject {
         ...objectOf(TRIGGER_SCHEMAS, TRIGGER_MEMBER_SUMMARIES),
         allOf: [hasMember('name')],
       },
+      limit: {
+        anyOf: [
+          { ...NAME, type: 'string' },
+          {
+            ...objectOf(STEP_LIMIT_SCHEMAS, STEP_LIMIT_MEMBER_SUMMARIES),
+            allOf: [hasMember('name')],
+          },
+        ],
+      },
       step: {
         ...objectOf(STEP_SCHEMAS, STEP_MEMBER_SUMMARIES),
         allOf: [hasMember('id'), hasMember('stepType'), ...byType],
@@ -172,6 +192,7 @@ function inputsOf(type: StepType): JsonObject {
       ...(isRequired ? hasMember('inputs') : {}),
       patternProperties: {
         [caseless('inputs')]: { ...inputs, type: isRequired ? 'object' : ['object', 'null'] },
+        ...(takesLimits({ type: type.name }) ? {} : { [caseless('limits')]: { maxItems: 0 } }),
       },
     },
   };

@@ -32,6 +32,7 @@ import {
   type ExpressionSource,
   type LiteralText,
   type ParseOptions,
+  type StepLimitUse,
 } from './parse-state.js';
 import { parseStartRules } from './parse-start-rules.js';
 import { parseTriggers } from './parse-triggers.js';
@@ -45,6 +46,7 @@ export type {
   ExpressionSource,
   LiteralText,
   ParseOptions,
+  StepLimitUse,
 } from './parse-state.js';
 
 export interface ParsedDefinition {
@@ -66,6 +68,8 @@ export interface ParsedDefinition {
   readonly crons: readonly CronUse[];
   /** Every use of a custom step, so that the server can look them up together. */
   readonly customSteps: readonly CustomStepUse[];
+  /** Every use of a limit, so that the server can look them up together. */
+  readonly limits: readonly StepLimitUse[];
 }
 
 const RETENTION_MS_MIN = 1000;
@@ -128,6 +132,7 @@ function findings(state: ParseState): Omit<ParsedDefinition, 'definition' | 'can
     literalTexts: state.literalTexts,
     stepPointers: state.stepPointers,
     customSteps: state.customSteps,
+    limits: state.limits,
     input: state.input,
     indexPointer: state.indexPointer,
     crons: state.crons,

@@ -15,14 +15,11 @@ import {
   priorityOf,
 } from '../model/start-options.js';
 import { describeValue, toChoice } from '../values/convert-input.js';
-import { isJsonObject, type Json } from '../values/json.js';
+import { isJsonObject } from '../values/json.js';
 import { label, MemberReader } from './member-reader.js';
 import { parseInputValue } from './parse-input-value.js';
-import {
-  CONCURRENCY_MEMBERS,
-  type ConcurrencyMember,
-  type DefinitionMember,
-} from './step-members.js';
+import { parseLimitKey } from './parse-limit-key.js';
+import { CONCURRENCY_MEMBERS, type DefinitionMember } from './step-members.js';
 
 type Reader = MemberReader<DefinitionMember>;
 type StartRules = Pick<
@@ -69,22 +66,11 @@ function parseConcurrency(reader: Reader): RunConcurrency | null {
     members.fail('limit', 'invalid_value', 'Concurrency requires a Limit.');
   }
   const limit = members.number('limit', [1, CONCURRENCY_MAX], true);
-  const key = parseKey(members);
+  const key = parseLimitKey(members);
   const onFull = choiceOf(members, 'onFull', ON_FULL);
   const maxQueued = members.number('maxQueued', [0, MAX_QUEUED_MAX], true);
   reader.keep('concurrency', members.canonical);
   return limit === null ? null : { limit, key, onFull: onFull ?? 'Queue', maxQueued };
-}
-
-function parseKey(reader: MemberReader<ConcurrencyMember>): InputValue | null {
-  const value = reader.value('key');
-  if (value === null) return null;
-  if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
-    const message = `Key must be an expression such as "data.customer", not ${describeValue(value)}.`;
-    return reader.fail('key', 'wrong_type', message);
-  }
-  reader.keep('key', value as Json);
-  return parseInputValue(value, { pointer: reader.pointerOf('key'), use: USE }, reader.state);
 }
 
 function choiceOf<Name extends string, Choice extends string>(

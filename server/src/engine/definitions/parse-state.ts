@@ -62,6 +62,15 @@ export interface CronUse {
   readonly timeZonePointer: string;
 }
 
+/** A limit that a step names, and its position in the document. */
+export interface StepLimitUse {
+  readonly name: string;
+  readonly units: number;
+  readonly pointer: string;
+  /** Of `Units`, or of the entry if it has none. */
+  readonly unitsPointer: string;
+}
+
 /** A member that names a step, which must exist. */
 export interface StepReference {
   readonly stepId: string;
@@ -83,6 +92,7 @@ export class ParseState {
   readonly literalTexts: LiteralText[] = [];
   readonly postedSteps = new Map<string, PostedStep>();
   readonly customSteps: CustomStepUse[] = [];
+  readonly limits: StepLimitUse[] = [];
   readonly references: StepReference[] = [];
   /** The first position of each step id, in document order. */
   readonly stepPointers = new Map<string, string>();

@@ -15,6 +15,7 @@ import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import { childPointer } from './json-pointer.js';
 import { checkName, MemberReader } from './member-reader.js';
 import type { ParseState } from './parse-state.js';
+import { parseStepLimits } from './parse-step-limits.js';
 import {
   parseCancelCondition,
   parseInputs,
@@ -102,6 +103,7 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
     onRetriesExhausted: reader.errorBehavior('onRetriesExhausted', EXHAUSTED_BEHAVIORS),
     nonRetryable: parseNonRetryable(reader),
     timeoutMs: parseTimeout(reader),
+    limits: parseStepLimits(reader, type),
     compensateWith: parseCompensateWith(reader, place, id ?? ''),
     saga: reader.boolean('saga'),
     graceMs: reader.durationMs('grace'),

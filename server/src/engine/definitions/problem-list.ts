@@ -26,6 +26,8 @@ export const DOCUMENT_ERROR_CODES = [
   'duplicate_trigger',
   'invalid_cron',
   'endless_wait',
+  'limits_not_possible',
+  'duplicate_limit',
 ] as const;
 export type DocumentErrorCode = (typeof DOCUMENT_ERROR_CODES)[number];
 

@@ -40,6 +40,7 @@ export const STEP_MEMBERS = [
   'onRetriesExhausted',
   'nonRetryable',
   'timeout',
+  'limits',
   'compensateWith',
   'saga',
   'grace',
@@ -62,8 +63,12 @@ export const EVENT_MEMBERS = ['name', 'key'] as const;
 
 export const CONCURRENCY_MEMBERS = ['limit', 'key', 'onFull', 'maxQueued'] as const;
 
+/** The members of an entry of Limits. */
+export const STEP_LIMIT_MEMBERS = ['name', 'key', 'units'] as const;
+
 export type TriggerMember = (typeof TRIGGER_MEMBERS)[number];
 export type ConcurrencyMember = (typeof CONCURRENCY_MEMBERS)[number];
+export type StepLimitMember = (typeof STEP_LIMIT_MEMBERS)[number];
 export type EventMember = (typeof EVENT_MEMBERS)[number];
 export type DefinitionMember = (typeof DEFINITION_MEMBERS)[number];
 export type StepMember = (typeof STEP_MEMBERS)[number];
@@ -119,6 +124,12 @@ export const CONCURRENCY_MEMBER_SUMMARIES: Readonly<Record<ConcurrencyMember, st
   maxQueued: 'Maximum number of runs that wait for each key; further starts are refused',
 };
 
+export const STEP_LIMIT_MEMBER_SUMMARIES: Readonly<Record<StepLimitMember, string>> = {
+  name: 'The name of the limit',
+  key: 'An expression; each value has the whole limit for itself; default: all steps share it',
+  units: 'How much of the limit the step needs; default 1',
+};
+
 export const STEP_MEMBER_SUMMARIES: Readonly<Record<StepMember, string>> = {
   id: 'Unique in the whole definition, including steps in Do and CompensateWith',
   stepType: 'A built-in step type, or the name of a custom step',
@@ -139,6 +150,7 @@ export const STEP_MEMBER_SUMMARIES: Readonly<Record<StepMember, string>> = {
     'What happens when the last retry has failed, or when the error is not retryable',
   nonRetryable: 'Error types that are not retried',
   timeout: 'Maximum time for one attempt',
+  limits: 'The limits of the server that the step needs slots of, by name',
   compensateWith: 'The steps that undo this one, beginning with the first',
   saga: 'Whether a failure inside compensates everything that has begun inside',
   grace: 'How long a saga waits for work in flight before undoing it',

@@ -56,11 +56,22 @@ export interface StepDefinition {
   /** Error types for which another attempt cannot succeed. */
   readonly nonRetryable: readonly string[];
   readonly timeoutMs: number | null;
+  /** The limits whose slots the step needs, each name once. */
+  readonly limits: readonly StepLimit[];
   /** The entry step id of the compensation chain. */
   readonly compensateWith: string | null;
   readonly saga: boolean;
   /** How long a stop waits for work in flight before it compensates; null: the default. */
   readonly graceMs: number | null;
+}
+
+/** A limit of the server, of which a step needs slots. */
+export interface StepLimit {
+  readonly name: string;
+  /** Each value has the whole limit for itself; null: all steps without a key share it. */
+  readonly key: InputValue | null;
+  /** At least 1. */
+  readonly units: number;
 }
 
 /** A JSON Schema: an object with keywords, or true (anything is valid) or false (nothing is). */

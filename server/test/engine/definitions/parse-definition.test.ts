@@ -56,6 +56,7 @@ describe('parseDefinition — definition members', () => {
             onRetriesExhausted: null,
             nonRetryable: [],
             timeoutMs: null,
+            limits: [],
             compensateWith: null,
             saga: false,
             graceMs: null,
@@ -151,6 +152,7 @@ describe('parseDefinition — definition members', () => {
       onRetriesExhausted: 'Compensate',
       nonRetryable: ['ValueError', 'Declined'],
       timeoutMs: 86_400_000,
+      limits: [],
       compensateWith: 'e',
       saga: true,
       graceMs: 120_000,
@@ -165,7 +167,7 @@ describe('parseDefinition — leniency', () => {
   it('treats null as absent for every optional member', () => {
     const absent = [
       'Name NextStepId SelectNextStep Inputs Outputs Do CancelCondition ProceedOnCancel ErrorBehavior RetryInterval',
-      'MaxRetries RetryBackoff OnRetriesExhausted NonRetryable Timeout CompensateWith Saga',
+      'MaxRetries RetryBackoff OnRetriesExhausted NonRetryable Timeout Limits CompensateWith Saga',
     ].flatMap((line) => line.split(' '));
     const nulls = Object.fromEntries(absent.map((name) => [name, null]));
     const document = { ...documentWithStep(nulls), Description: null, DefaultErrorBehavior: null };
@@ -192,8 +194,7 @@ describe('parseDefinition — leniency', () => {
     [3, 'Compensate'],
     ['3', 'Compensate'],
   ])('reads the error behavior %j as %s', (posted, expected) => {
-    const step = parseStepA(documentWithStep({ ErrorBehavior: posted }));
-    expect(step.errorBehavior).toBe(expected);
+    expect(parseStepA(documentWithStep({ ErrorBehavior: posted })).errorBehavior).toBe(expected);
   });
 
   it.each([

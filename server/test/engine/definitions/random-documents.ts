@@ -7,6 +7,7 @@ interface RandomStep {
   readonly type: string;
   readonly inputs: Record<string, unknown>;
   readonly members: Record<string, unknown>;
+  readonly limits: readonly unknown[] | null;
   readonly next: number;
   readonly select: readonly number[];
   readonly sequences: readonly (readonly RandomStep[])[];
@@ -61,6 +62,21 @@ const optionalMembers = fc.record(
   { requiredKeys: [] },
 );
 
+const limits = fc.uniqueArray(
+  fc.oneof(
+    fc.string({ minLength: 1, maxLength: 5, unit: fc.constantFrom('a', 'b', '-') }),
+    fc.record(
+      {
+        Name: fc.string({ minLength: 1, maxLength: 5, unit: fc.constantFrom('c', 'd') }),
+        Key: fc.oneof(expression, fc.integer()),
+        Units: fc.integer({ min: 1, max: 1_000_000 }),
+      },
+      { requiredKeys: ['Name'] },
+    ),
+  ),
+  { maxLength: 4, selector: (limit) => (typeof limit === 'string' ? limit : limit.Name) },
+);
+
 const { step } = fc.letrec<{ step: RandomStep }>((tie) => ({
   step: fc
     .tuple(
@@ -69,6 +85,7 @@ const { step } = fc.letrec<{ step: RandomStep }>((tie) => ({
       fc.nat(50),
       fc.array(fc.nat(50), { maxLength: 2 }),
       fc.record({
+        limits: fc.option(limits, { nil: null }),
         sequences: fc.oneof(
           { depthSize: 'small', withCrossShrink: true },
           fc.constant([]),
@@ -112,6 +129,7 @@ function toDocument(steps: readonly RandomStep[]): Record<string, unknown> {
     SelectNextStep: Object.fromEntries(random.select.map((index) => [idOf(index), 'data.x'])),
     Do: random.sequences.map((sequence) => sequence.map(write)),
     CompensateWith: random.compensation.map(write),
+    ...(LIMITED.has(random.type) && { Limits: random.limits }),
     ...random.members,
   });
   return {
@@ -131,6 +149,9 @@ export const validDocument: fc.Arbitrary<Record<string, unknown>> = fc
 
 export type Recase = (text: string) => string;
 
+/** The types above whose steps can have limits. */
+const LIMITED: ReadonlySet<string> = new Set(['HttpRequest', 'My Custom Step']);
+
 /** Changes the casing of everything that is case-insensitive: members, step types, and inputs of built-in steps. */
 function recaseStep(source: unknown, recase: Recase): unknown {
   const step = source as Record<string, unknown>;
@@ -142,7 +163,11 @@ function recaseStep(source: unknown, recase: Recase): unknown {
     Inputs: isBuiltIn ? recaseKeys(step['Inputs'] as object, recase) : step['Inputs'],
     Do: (step['Do'] as unknown[][]).map((list) => list.map((inner) => recaseStep(inner, recase))),
     CompensateWith: (step['CompensateWith'] as unknown[]).map((inner) => recaseStep(inner, recase)),
+    Limits: (step['Limits'] as readonly unknown[] | null | undefined)?.map((limit) =>
+      typeof limit === 'string' ? limit : recaseKeys(limit as object, recase),
+    ),
   };
+  if (recased['Limits'] === undefined) delete recased['Limits'];
   return recaseKeys(recased, recase);
 }
 

@@ -1,6 +1,7 @@
 /** The wire types of definitions. */
 import type { ConcurrencyDocument } from './concurrency.js';
 import type { ProblemItem } from './problem.js';
+import type { StepLimitDocument } from './step-limit.js';
 import type { Time } from './time.js';
 
 /**
@@ -97,6 +98,11 @@ export interface StepDocument {
    * The maximum time of one attempt.
    */
   timeout?: Duration;
+  /**
+   * At most 10 limits of the server that the step needs slots of; a text is the name of one. For Activity, HttpRequest,
+   * SubWorkflow and custom steps.
+   */
+  limits?: (string | StepLimitDocument)[];
   /**
    * The steps that compensate this step.
    */
