@@ -276,6 +276,14 @@ const OUTSIDE: readonly Trial[] = [
   { command: 'notifications resume', args: onPlace, shows: /^State +active$/m },
   { command: 'notifications remove', args: onPlace, shows: /Removed/, isPlain: true },
   {
+    command: 'limits put',
+    args: ({ place }) => [place, '--body', 'concurrency=5'],
+    shows: /^Concurrency +5$/m,
+  },
+  { command: 'limits list', shows: /\w+ +5 +0 +0/ },
+  { command: 'limits show', args: onPlace, shows: /^Concurrency +5$/m },
+  { command: 'limits remove', args: onPlace, shows: /Removed/, isPlain: true },
+  {
     command: 'webhooks put',
     args: ({ place }) => {
       const body = {

@@ -66,6 +66,16 @@ export type ApiKeyRequest = Schemas['ApiKeyRequest'];
 export type ApiKey = Schemas['ApiKey'];
 /** A newly created API key. */
 export type CreatedApiKey = Schemas['CreatedApiKey'];
+/** A limit to set up. */
+export type LimitRequest = Schemas['LimitRequest'];
+/** A limit, with what steps hold of it and what waits for it. */
+export type Limit = Schemas['Limit'];
+/** The use of a limit by the steps with one key. */
+export type LimitKey = Schemas['LimitKey'];
+/** How many units of a limit begin in a time. */
+export type LimitRate = Schemas['LimitRate'];
+/** A limit that a step names. */
+export type StepLimitDocument = Schemas['StepLimitDocument'];
 /** A webhook to set up: what signed calls from another system do. */
 export type WebhookRequest = Schemas['WebhookRequest'];
 /** A webhook, without its secret. */

@@ -10,6 +10,7 @@ import { NotificationsResource } from './resources/notifications.js';
 import { AuditResource } from './resources/audit.js';
 import { KeysResource } from './resources/keys.js';
 import { SecretsResource } from './resources/secrets.js';
+import { LimitsResource } from './resources/limits.js';
 import { WebhooksResource } from './resources/webhooks.js';
 import { NodesResource } from './resources/nodes.js';
 import { TriggersResource } from './resources/triggers.js';
@@ -37,6 +38,8 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
   readonly audit: AuditResource;
   /** The names of the secrets that the operator provides. */
   readonly secrets: SecretsResource;
+  /** Limits that steps of any definition share. */
+  readonly limits: LimitsResource;
   /** Calls from other systems that publish events and start runs. */
   readonly webhooks: WebhooksResource;
   readonly nodes: NodesResource;
@@ -109,6 +112,7 @@ export function createClient<const D extends ActivityDeclarations = ActivityDecl
     keys: new KeysResource(transport),
     audit: new AuditResource(transport),
     secrets: new SecretsResource(transport),
+    limits: new LimitsResource(transport),
     webhooks: new WebhooksResource(transport),
     nodes: new NodesResource(transport),
     workers: new WorkersResource(transport),

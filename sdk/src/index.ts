@@ -55,6 +55,11 @@ export type {
   ApiKeyRequest,
   CreatedApiKey,
   Secret,
+  Limit,
+  LimitKey,
+  LimitRate,
+  LimitRequest,
+  StepLimitDocument,
   Webhook,
   WebhookRequest,
   NotifiedChange,
@@ -142,6 +147,7 @@ export type { EventFilter, EventsResource, PublishOptions } from './resources/ev
 export type { AuditFilter, AuditResource } from './resources/audit.js';
 export type { KeysResource } from './resources/keys.js';
 export type { SecretsResource } from './resources/secrets.js';
+export type { LimitsResource } from './resources/limits.js';
 export type { WebhooksResource } from './resources/webhooks.js';
 export type { DeliveryListOptions, NotificationsResource } from './resources/notifications.js';
 export type { BackfillPeriod, ScheduleOptions, TriggersResource } from './resources/triggers.js';

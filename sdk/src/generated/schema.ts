@@ -137,7 +137,7 @@ export interface paths {
         };
         /**
          * List changes
-         * @description Lists the changes that clients have made, the newest first, in pages: to definitions, scripts, triggers, webhooks, notifications and API keys, and all actions that control runs. With filters, a page can have fewer items than the limit even if more follow. Continue as long as there is a `nextCursor`.
+         * @description Lists the changes that clients have made, the newest first, in pages: to definitions, scripts, triggers, webhooks, limits, notifications and API keys, and all actions that control runs. With filters, a page can have fewer items than the limit even if more follow. Continue as long as there is a `nextCursor`.
          */
         get: operations["listAudit"];
         put?: never;
@@ -627,6 +627,54 @@ export interface paths {
          * @description Removes an API key. All nodes stop accepting it within a second.
          */
         delete: operations["removeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/limit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List limits
+         * @description Lists limits with their use, ordered by name, in pages.
+         */
+        get: operations["listLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/limit/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a limit
+         * @description Returns a limit with its use: what steps hold, and what they wait for.
+         */
+        get: operations["getLimit"];
+        /**
+         * Set up a limit
+         * @description Creates a limit, or replaces it as a whole. Steps name it in their member `Limits`. A change counts on all nodes within a second: raising a limit lets waiting steps go, lowering it interrupts none.
+         */
+        put: operations["putLimit"];
+        post?: never;
+        /**
+         * Remove a limit
+         * @description Removes a limit, unless the newest version of a definition names it.
+         */
+        delete: operations["removeLimit"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1638,10 +1686,10 @@ export interface components {
             nextCursor: string | null;
         };
         /**
-         * @description The state of a work item. `waiting`: no worker holds it. `held`: a worker holds it. `deferred`: it was skipped because its run is not Runnable.
+         * @description The state of a work item. `waiting`: no worker holds it. `held`: a worker holds it. `deferred`: it was skipped because its run is not Runnable. `limited`: it waits for a slot of a limit.
          * @enum {string}
          */
-        ActivityItemState: "waiting" | "held" | "deferred";
+        ActivityItemState: "waiting" | "held" | "deferred" | "limited";
         /** @description Whether workers are polling for a work item that no worker holds, as of the last heartbeats. */
         ActivityPolling: {
             /**
@@ -1803,7 +1851,7 @@ export interface components {
         };
         /** @description The target of a change. */
         AuditedTarget: {
-            /** @description `definition`, `script`, `trigger`, `webhook`, `notification`, `key`, `workflow` or `bulk`. */
+            /** @description `definition`, `script`, `trigger`, `webhook`, `limit`, `notification`, `key`, `workflow` or `bulk`. */
             kind: string;
             /** @description The id or the name; for a trigger, `<definition>/<trigger>`. */
             id: string;
@@ -2927,6 +2975,135 @@ export interface components {
         IndexValue: string | number | boolean;
         /** @description Any JSON value: an object, list, string, number, boolean or null. */
         JsonValue: unknown;
+        /**
+         * @description A limit and its use.
+         * @example {
+         *       "name": "pay-api",
+         *       "description": "What the contract allows",
+         *       "concurrency": 5,
+         *       "rate": {
+         *         "count": 100,
+         *         "per": "1m",
+         *         "burst": 10
+         *       },
+         *       "held": 5,
+         *       "waiting": 12,
+         *       "keys": [
+         *         {
+         *           "key": null,
+         *           "held": 5,
+         *           "waiting": 12,
+         *           "oldestWaitSince": "2026-05-04T10:20:30.123Z"
+         *         }
+         *       ],
+         *       "createdBy": "ada",
+         *       "updatedAt": "2026-05-04T10:20:30.123Z"
+         *     }
+         */
+        Limit: {
+            name: string;
+            description: string | null;
+            /**
+             * Format: int32
+             * @description How many units steps hold at a time, for each key; null: any number.
+             */
+            concurrency: number | null;
+            /** @description How many units begin in a time, for each key; null: any number. */
+            rate: components["schemas"]["LimitRate"] | null;
+            /**
+             * Format: int32
+             * @description The number of units that are held, of all keys.
+             */
+            held: number;
+            /**
+             * Format: int32
+             * @description The number of steps that wait for this limit, of all keys.
+             */
+            waiting: number;
+            /** @description At most 100 keys, with the most waiting steps first. */
+            keys: components["schemas"]["LimitKey"][];
+            /** @description Who first set it up: the subject (`sub`) of the caller's token, or the name of its API key; `anonymous` if it had none. */
+            createdBy: string;
+            /**
+             * Format: date-time
+             * @description When it was last set up. ISO 8601, UTC.
+             */
+            updatedAt: string;
+        };
+        /** @description The use of a limit by the steps with one key. */
+        LimitKey: {
+            /** @description Null for the steps without a key. */
+            key: string | null;
+            /**
+             * Format: int32
+             * @description The number of units that are held.
+             */
+            held: number;
+            /**
+             * Format: int32
+             * @description The number of steps that wait.
+             */
+            waiting: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null if no step waits.
+             */
+            oldestWaitSince: string | null;
+        };
+        /** @description A page of limits, ordered by name. */
+        LimitPage: {
+            items: components["schemas"]["Limit"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description How many units of a limit begin in a time. */
+        LimitRate: {
+            /** Format: int32 */
+            count: number;
+            /** @description As it was set: a number of seconds, or a text. */
+            per: string | number;
+            /** Format: int32 */
+            burst: number;
+        };
+        /** @description How many units of a limit begin in a time. In any window of length W, at most `burst + W × count / per`. */
+        LimitRateRequest: {
+            /**
+             * Format: int32
+             * @description From 1 to 1,000,000.
+             */
+            count: number;
+            /** @description From 1 second to 1 day. */
+            per: components["schemas"]["Duration"];
+            /**
+             * Format: int32
+             * @description How many can begin at once, from 1 to `count`. The default is 1.
+             */
+            burst?: number | null;
+        };
+        /**
+         * @description A limit that steps of any definition share: at least one of `concurrency` and `rate`. Unknown members are refused. Member names are accepted in any casing.
+         * @example {
+         *       "concurrency": 5,
+         *       "rate": {
+         *         "count": 100,
+         *         "per": "1m",
+         *         "burst": 10
+         *       }
+         *     }
+         */
+        LimitRequest: {
+            /** @description The name of the limit, as in the path. It can be left out. */
+            name?: string | null;
+            /** @description At most 1000 characters. */
+            description?: string | null;
+            /**
+             * Format: int32
+             * @description How many units steps hold at a time, from 1 to 100,000, for each key.
+             */
+            concurrency?: number | null;
+            /** @description How many units begin in a time, for each key. */
+            rate?: components["schemas"]["LimitRateRequest"] | null;
+        };
         /**
          * @description The process is running.
          * @example {
@@ -4068,12 +4245,26 @@ export interface components {
          */
         StepWait: {
             /** @enum {string} */
-            kind: "time" | "retry" | "queue" | "event" | "activity" | "workflow" | "steps";
+            kind: "time" | "retry" | "queue" | "limit" | "event" | "activity" | "workflow" | "steps";
             /**
              * Format: date-time
              * @description For `time` and `retry`: when the step continues. ISO 8601, UTC.
              */
             until?: string;
+            /** @description For `limit`: the name of the limit of which the step needs a slot. */
+            limit?: string;
+            /** @description For `limit`: the key for which it needs the slot; empty without one. */
+            key?: string;
+            /**
+             * Format: int32
+             * @description For `limit`: how many steps wait before it. Omitted for further ones if many steps of the page wait.
+             */
+            ahead?: number;
+            /**
+             * Format: date-time
+             * @description For `limit`: since when the step has waited. ISO 8601, UTC.
+             */
+            since?: string;
             /** @description For `event`. */
             eventName?: string;
             /** @description For `event`. */
@@ -4296,10 +4487,10 @@ export interface components {
             actions: components["schemas"]["OperatorAction"][];
         };
         /**
-         * @description What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error` is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it can't be read. `compensating`: the run is being terminated with compensation. `queue`: the first step waits for other runs. `running`: an HTTP call or a script is in progress. `scheduled`: the step is due but hasn't run yet.
+         * @description What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error` is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it can't be read. `compensating`: the run is being terminated with compensation. `queue`: the first step waits for other runs. `limit`: the step waits for a slot of a limit. `running`: an HTTP call or a script is in progress. `scheduled`: the step is due but hasn't run yet.
          * @enum {string}
          */
-        WaitReasonKind: "suspended" | "set-aside" | "compensating" | "timer" | "queue" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
+        WaitReasonKind: "suspended" | "set-aside" | "compensating" | "timer" | "queue" | "limit" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
         /**
          * @description A webhook, without its secret.
          * @example {
@@ -8395,6 +8586,479 @@ export interface operations {
             };
             /** @description There is no such key */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listLimits: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items on a page */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "pay-api",
+                     *           "description": "What the contract allows",
+                     *           "concurrency": 5,
+                     *           "rate": {
+                     *             "count": 100,
+                     *             "per": "1m",
+                     *             "burst": 10
+                     *           },
+                     *           "held": 5,
+                     *           "waiting": 12,
+                     *           "keys": [
+                     *             {
+                     *               "key": null,
+                     *               "held": 5,
+                     *               "waiting": 12,
+                     *               "oldestWaitSince": "2026-05-04T10:20:30.123Z"
+                     *             }
+                     *           ],
+                     *           "createdBy": "ada",
+                     *           "updatedAt": "2026-05-04T10:20:30.123Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LimitPage"];
+                    /**
+                     * @example items:
+                     *       - name: pay-api
+                     *         description: What the contract allows
+                     *         concurrency: 5
+                     *         rate:
+                     *           count: 100
+                     *           per: 1m
+                     *           burst: 10
+                     *         held: 5
+                     *         waiting: 12
+                     *         keys:
+                     *           - key: null
+                     *             held: 5
+                     *             waiting: 12
+                     *             oldestWaitSince: 2026-05-04T10:20:30.123Z
+                     *         createdBy: ada
+                     *         updatedAt: 2026-05-04T10:20:30.123Z
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["LimitPage"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the limit */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "pay-api",
+                     *       "description": "What the contract allows",
+                     *       "concurrency": 5,
+                     *       "rate": {
+                     *         "count": 100,
+                     *         "per": "1m",
+                     *         "burst": 10
+                     *       },
+                     *       "held": 5,
+                     *       "waiting": 12,
+                     *       "keys": [
+                     *         {
+                     *           "key": null,
+                     *           "held": 5,
+                     *           "waiting": 12,
+                     *           "oldestWaitSince": "2026-05-04T10:20:30.123Z"
+                     *         }
+                     *       ],
+                     *       "createdBy": "ada",
+                     *       "updatedAt": "2026-05-04T10:20:30.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Limit"];
+                    /**
+                     * @example name: pay-api
+                     *     description: What the contract allows
+                     *     concurrency: 5
+                     *     rate:
+                     *       count: 100
+                     *       per: 1m
+                     *       burst: 10
+                     *     held: 5
+                     *     waiting: 12
+                     *     keys:
+                     *       - key: null
+                     *         held: 5
+                     *         waiting: 12
+                     *         oldestWaitSince: 2026-05-04T10:20:30.123Z
+                     *     createdBy: ada
+                     *     updatedAt: 2026-05-04T10:20:30.123Z
+                     */
+                    "application/yaml": components["schemas"]["Limit"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such limit */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the limit */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "concurrency": 5,
+                 *       "rate": {
+                 *         "count": 100,
+                 *         "per": "1m",
+                 *         "burst": 10
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["LimitRequest"];
+                /**
+                 * @example concurrency: 5
+                 *     rate:
+                 *       count: 100
+                 *       per: 1m
+                 *       burst: 10
+                 */
+                "application/yaml": components["schemas"]["LimitRequest"];
+            };
+        };
+        responses: {
+            /** @description Replaced */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "pay-api",
+                     *       "description": "What the contract allows",
+                     *       "concurrency": 5,
+                     *       "rate": {
+                     *         "count": 100,
+                     *         "per": "1m",
+                     *         "burst": 10
+                     *       },
+                     *       "held": 5,
+                     *       "waiting": 12,
+                     *       "keys": [
+                     *         {
+                     *           "key": null,
+                     *           "held": 5,
+                     *           "waiting": 12,
+                     *           "oldestWaitSince": "2026-05-04T10:20:30.123Z"
+                     *         }
+                     *       ],
+                     *       "createdBy": "ada",
+                     *       "updatedAt": "2026-05-04T10:20:30.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Limit"];
+                    /**
+                     * @example name: pay-api
+                     *     description: What the contract allows
+                     *     concurrency: 5
+                     *     rate:
+                     *       count: 100
+                     *       per: 1m
+                     *       burst: 10
+                     *     held: 5
+                     *     waiting: 12
+                     *     keys:
+                     *       - key: null
+                     *         held: 5
+                     *         waiting: 12
+                     *         oldestWaitSince: 2026-05-04T10:20:30.123Z
+                     *     createdBy: ada
+                     *     updatedAt: 2026-05-04T10:20:30.123Z
+                     */
+                    "application/yaml": components["schemas"]["Limit"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "pay-api",
+                     *       "description": "What the contract allows",
+                     *       "concurrency": 5,
+                     *       "rate": {
+                     *         "count": 100,
+                     *         "per": "1m",
+                     *         "burst": 10
+                     *       },
+                     *       "held": 5,
+                     *       "waiting": 12,
+                     *       "keys": [
+                     *         {
+                     *           "key": null,
+                     *           "held": 5,
+                     *           "waiting": 12,
+                     *           "oldestWaitSince": "2026-05-04T10:20:30.123Z"
+                     *         }
+                     *       ],
+                     *       "createdBy": "ada",
+                     *       "updatedAt": "2026-05-04T10:20:30.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Limit"];
+                    /**
+                     * @example name: pay-api
+                     *     description: What the contract allows
+                     *     concurrency: 5
+                     *     rate:
+                     *       count: 100
+                     *       per: 1m
+                     *       burst: 10
+                     *     held: 5
+                     *     waiting: 12
+                     *     keys:
+                     *       - key: null
+                     *         held: 5
+                     *         waiting: 12
+                     *         oldestWaitSince: 2026-05-04T10:20:30.123Z
+                     *     createdBy: ada
+                     *     updatedAt: 2026-05-04T10:20:30.123Z
+                     */
+                    "application/yaml": components["schemas"]["Limit"];
+                };
+            };
+            /** @description The name or the body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the limit */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such limit */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Definitions use the limit: `definitionIds` lists up to 100 of them */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

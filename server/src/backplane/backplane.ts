@@ -14,6 +14,8 @@ export type Hint =
   | { readonly kind: 'definition'; readonly id: string }
   /** A custom step has a new version. */
   | { readonly kind: 'step'; readonly name: string }
+  /** A limit was set up, changed or removed. */
+  | { readonly kind: 'limit'; readonly name: string }
   /** Notifications were set up, changed, paused or removed. */
   | { readonly kind: 'notifications' }
   /** An instance has ended. */

@@ -66,7 +66,9 @@ function hintOf(value: unknown): Hint | null {
   if (isName(id) && (kind === 'instance' || kind === 'definition' || kind === 'ended')) {
     return { kind, id };
   }
-  if (isName(name) && (kind === 'activity' || kind === 'step')) return { kind, name };
+  if (isName(name) && (kind === 'activity' || kind === 'step' || kind === 'limit')) {
+    return { kind, name };
+  }
   if (kind === 'interest' || kind === 'notifications') return { kind };
   if (kind !== 'changes') return null;
   const changes = changesOf(value['changes']);

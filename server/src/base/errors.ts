@@ -24,6 +24,8 @@ export type ErrorCode =
   | 'notification_not_found'
   | 'delivery_not_found'
   | 'webhook_not_found'
+  | 'limit_not_found'
+  | 'limit_in_use'
   | 'key_not_found'
   | 'key_name_in_use'
   | 'event_not_found'

@@ -18,6 +18,7 @@ import { exportRun, types } from './resources/export.js';
 import { failures } from './resources/failures.js';
 import { find } from './resources/find.js';
 import { keys } from './resources/keys.js';
+import { limits } from './resources/limits.js';
 import { notifications } from './resources/notifications.js';
 import { modify, rerun, restart } from './resources/repair.js';
 import { run } from './resources/run.js';
@@ -58,7 +59,7 @@ export function createProgram(): Command {
   addServerCommands(program.commandsGroup('Servers:'));
   addFileCommands(program.commandsGroup('Definitions and scripts:'));
   addTestCommand(program);
-  addCommands(program, { definitions, scripts, triggers });
+  addCommands(program, { definitions, scripts, limits, triggers });
   addCommands(program.commandsGroup('Runs:'), RUNS);
   addCommands(program.commandsGroup('Change runs:'), CHANGES);
   addCommands(program.commandsGroup('Events, activities, types and messages:'), OUTSIDE);

@@ -56,6 +56,7 @@ function areasOf(services: NodeServices, { clock, store }: Pick<HostOptions, 'cl
       ...gate.before(services.webhooks.calls, 'put', 'get', 'list', 'remove'),
       ...gate.before(services.webhooks.receiver, 'receive'),
     },
+    limits: gate.before(services.limits.calls, 'put', 'get', 'list', 'remove'),
     audit: {
       ...gate.before(services.access.auditLog, 'list'),
       // Completed changes are recorded even while the server stops.
@@ -168,6 +169,7 @@ export class Host implements Service {
   readonly keys: Areas['keys'];
   readonly secrets: Areas['secrets'];
   readonly webhooks: Areas['webhooks'];
+  readonly limits: Areas['limits'];
   readonly audit: Areas['audit'];
   readonly events: Areas['events'];
   readonly activities: Areas['activities'];
@@ -196,6 +198,7 @@ export class Host implements Service {
     this.keys = areas.keys;
     this.secrets = areas.secrets;
     this.webhooks = areas.webhooks;
+    this.limits = areas.limits;
     this.audit = areas.audit;
     this.events = areas.events;
     this.activities = areas.activities;
@@ -221,9 +224,11 @@ export class Host implements Service {
     if (!(await store.probeAtomicity())) await this.#refuseFleet();
     await backplane.start();
     await scripts.start();
-    await this.#services.nodes.start();
+    // A node that takes over must know whom to tell of the changes.
     await this.#services.notifications.deliverer.start();
+    await this.#services.nodes.start();
     await this.#services.runner.start();
+    this.#services.slots.start();
     await this.#services.broker.start();
     await this.#services.housekeeping.start();
     await this.#services.indexRefresh.start();
@@ -243,6 +248,7 @@ export class Host implements Service {
     await this.#services.bulk.runner.stop();
     await this.#services.broker.stop();
     await this.#services.claims.stop();
+    this.#services.slots.stop();
     await this.#services.indexRefresh.stop();
     await this.#services.housekeeping.stop();
     await this.#services.publisher.stop();
@@ -290,6 +296,8 @@ export class Host implements Service {
     const { clock, metrics } = this.#options;
     const statistics = await this.#statistics.read();
     if (statistics !== null) metrics.showStore(statistics, clock.now());
+    const uses = await this.#services.limits.calls.uses().catch(() => null);
+    if (uses !== null) metrics.limits.show(uses);
     const { registry } = metrics;
     return { text: await registry.metrics(), contentType: registry.contentType };
   }
@@ -339,6 +347,9 @@ export class Host implements Service {
         break;
       case 'step':
         this.#services.steps.forget(hint.name);
+        break;
+      case 'limit':
+        this.#services.limits.list.forget(hint.name);
         break;
       case 'notifications':
         this.#services.notifications.deliverer.refreshSoon();

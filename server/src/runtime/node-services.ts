@@ -9,16 +9,13 @@ import type { InstanceRecord, InstanceSummary } from '../store/records/instances
 import type { InboxMessage } from '../store/records/messages.js';
 import type { PostedMessage } from '../store/records/posted-messages.js';
 import { InputSchemas } from '../schemas/input-schemas.js';
-import { WorkClaims } from './activities/work-claims.js';
 import { NodeQueries } from './fleet/node-queries.js';
 import { InstanceEnds } from './operations/instance-ends.js';
 import { InstanceStarter } from './operations/instance-starter.js';
 import { RequestGate } from './operations/request-gate.js';
 import { ResultResender } from './activities/result-resender.js';
-import { ActivityBroker } from './activities/activity-broker.js';
 import { ActivityQueries } from './activities/activity-queries.js';
 import { ChangeFeed } from './changes/change-feed.js';
-import { DefinitionCatalog } from './definitions/definition-catalog.js';
 import { EndWaiters } from './instances/end-waiters.js';
 import { Evaluator } from './passes/evaluator.js';
 import { EventPublisher } from './events/event-publisher.js';
@@ -43,22 +40,20 @@ import { LoadMeter } from './fleet/load-meter.js';
 import type { NodeServicesOptions } from './node-options.js';
 import { WorkerQueries } from './activities/worker-queries.js';
 import * as details from './fleet/node-details.js';
+import { createDefinitions, type DefinitionServices } from './create-definitions.js';
 import { createNotifications } from './create-notifications.js';
 import { NodeRegistry } from './fleet/node-registry.js';
 import { RunHistory } from './fleet/run-history.js';
 import { readPolling } from './fleet/node-views.js';
 import type { ReadingGate } from './memory/reading-gate.js';
 import { createReadingGates } from './memory/reading-gates.js';
+import { createWorkers, type WorkerServices } from './create-workers.js';
 import { createTriggers, type TriggerServices } from './create-triggers.js';
 import { createAccess, type AccessServices } from './create-access.js';
 import { createWebhooks } from './create-webhooks.js';
 import { NO_SECRETS } from '../secrets/secret-source.js';
 import { Secrets } from './secrets/secrets.js';
-import { StepScripts } from './definitions/step-scripts.js';
 
-/** Scan interval while the store is the only way to learn of changes on other nodes. */
-const SCAN_MS_WITHOUT_HINTS = 1000;
-const SCAN_MS_WITH_HINTS = 10_000;
 /** Scan interval of a single node, which makes all changes itself; the scan only recovers from errors. */
 const SCAN_MS_ALONE = 5000;
 
@@ -67,11 +62,13 @@ export class NodeServices {
   readonly endWaiters: EndWaiters;
   readonly inputSchemas = new InputSchemas();
   readonly changes: ChangeFeed;
-  readonly steps: StepScripts;
-  readonly catalog: DefinitionCatalog;
+  readonly steps: DefinitionServices['steps'];
+  readonly limits: DefinitionServices['limits'];
+  readonly catalog: DefinitionServices['catalog'];
   readonly secrets: Secrets;
-  readonly claims: WorkClaims;
-  readonly broker: ActivityBroker;
+  readonly claims: WorkerServices['claims'];
+  readonly broker: WorkerServices['broker'];
+  readonly slots: WorkerServices['slots'];
   readonly results: ResultResender;
   readonly publisher: EventPublisher;
   readonly environment: NodeEnvironment;
@@ -87,7 +84,6 @@ export class NodeServices {
   readonly failureQueries: FailureQueries;
   readonly nodeQueries: NodeQueries;
   readonly control: InstanceControl;
-
   readonly restarts: InstanceRestarts;
   readonly purges: InstancePurges;
   readonly exports: InstanceExports;
@@ -117,12 +113,11 @@ export class NodeServices {
       mayBeStale: () => this.#news().mayBeStale(),
     });
     const { explaining, exporting, reading } = createReadingGates(options.settings);
-    const hintOthers = (name: string) => options.backplane.publish({ kind: 'step', name });
-    this.steps = new StepScripts({ ...options, ...this.#news(), reading, hintOthers });
-    this.catalog = this.#createCatalog(reading);
+    const definitions = this.#createDefinitions(reading);
+    ({ steps: this.steps, limits: this.limits, catalog: this.catalog } = definitions);
     this.secrets = new Secrets({ ...options, source: options.secretSource ?? NO_SECRETS });
-    this.claims = this.#createClaims();
-    this.broker = this.#createBroker();
+    const workers = this.#createWorkers();
+    ({ claims: this.claims, broker: this.broker, slots: this.slots } = workers);
     this.results = new ResultResender({
       ...options,
       posted: (...message) => this.runner.postedByClient(...message),
@@ -139,7 +134,9 @@ export class NodeServices {
     this.runner = this.#createRunner();
     const { catalog, nodes } = this;
     this.failureQueries = new FailureQueries(options);
-    this.queries = new InstanceQueries({ store, clock, nodes, catalog, reading, explaining });
+    const limits = this.limits.list;
+    const gates = { reading, explaining };
+    this.queries = new InstanceQueries({ store, clock, nodes, catalog, limits, ...gates });
     this.ends = this.#createEnds();
     this.starts = this.#createStarts();
     this.control = this.#createControl();
@@ -184,6 +181,7 @@ export class NodeServices {
       onRead: () => this.triggers.scan.nodesRead(),
       onDead: async (nodeId) => {
         await this.runner.takeOver(nodeId);
+        this.slots.start();
         await this.bulk.runner.takeOver();
       },
       hasUnfinishedWork: () => this.runner.hasUnfinishedWork,
@@ -283,23 +281,23 @@ export class NodeServices {
     if (posted.overflowed === true) this.results.soon();
   }
 
-  #createCatalog(reading: ReadingGate): DefinitionCatalog {
-    const { secretSource } = this.#options;
-    return new DefinitionCatalog({
+  #createDefinitions(reading: ReadingGate): DefinitionServices {
+    return createDefinitions({
       ...this.#options,
-      reading,
       ...this.#news(),
-      stepScripts: this.steps,
+      reading,
       inputSchemas: this.inputSchemas,
-      secretNames: secretSource === undefined ? null : () => secretSource.names(),
       triggers: () => this.triggers.registry,
-      stored: (id, version) => {
-        this.changes.definitionStored(id, version);
-        if (version > 1) this.indexRefresh.noted(id);
-        this.#options.backplane.publish({ kind: 'definition', id });
-        if (version > 1) this.environment.grantAllPlaces(id);
-      },
+      limitChanged: (name) => this.slots.limitChanged(name),
+      stored: (...version) => this.#definitionStored(...version),
     });
+  }
+
+  #definitionStored(id: string, version: number): void {
+    this.changes.definitionStored(id, version);
+    if (version > 1) this.indexRefresh.noted(id);
+    this.#options.backplane.publish({ kind: 'definition', id });
+    if (version > 1) this.environment.grantAllPlaces(id);
   }
 
   #createStarts(): InstanceStarter {
@@ -333,27 +331,15 @@ export class NodeServices {
     return new EventPublisher({ ...this.#options, ...services });
   }
 
-  #createClaims(): WorkClaims {
-    return new WorkClaims({
+  #createWorkers(): WorkerServices {
+    return createWorkers({
       ...this.#options,
-      leaseMsMax: this.#options.settings.workLeaseMsMax,
-      bindsLeases: details.leaseBinding(() => this.nodes.others),
       secrets: this.secrets,
+      others: () => this.nodes.others,
       claimer: () => this.runner.claimer,
-      posted: (...message) => this.#resultPosted(...message),
-      offer: (name) => this.broker.announce(name),
-    });
-  }
-
-  #createBroker(): ActivityBroker {
-    const { backplane, settings } = this.#options;
-    const { mayBeStale } = this.#news();
-    return new ActivityBroker({
-      ...this.#options,
-      claims: this.claims,
-      waitersMax: settings.waitersMax,
-      scanIntervalMs: () => (mayBeStale() ? SCAN_MS_WITHOUT_HINTS : SCAN_MS_WITH_HINTS),
-      hintOthers: (name) => backplane.publish({ kind: 'activity', name }),
+      posted: (...message) => this.runner.posted(...message),
+      resultPosted: (...message) => this.#resultPosted(...message),
+      mayBeStale: () => this.#news().mayBeStale(),
     });
   }
 
@@ -363,6 +349,7 @@ export class NodeServices {
       ...this.#options,
       emitLinesPerSecondMax: settings.emitLinesPerSecondMax,
       workers: this.broker,
+      lookAtLimits: (keys) => this.slots.look(keys),
       history: this.history,
       changes: this.changes,
       answered: (answers) => this.repairs.answered(answers),
@@ -385,6 +372,7 @@ export class NodeServices {
       indexPaths: (definition) => this.catalog.indexPaths(definition),
       findDefinition: (id, version) => this.catalog.find(id, version),
       placesOf: (id) => this.catalog.placesOf(id),
+      lookAtLimits: (keys) => this.slots.look(keys),
       startChild: (inputs, start) => this.starts.startChild(inputs, start),
       posted: (...message) => this.runner.posted(...message),
       controlled: (record) => this.runner.controlled(record),

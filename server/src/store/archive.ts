@@ -47,6 +47,40 @@ export interface ArchivedEvent extends EventRecord {
   readonly takenBy: readonly string[];
 }
 
+/** A slot that an execution has taken. */
+export interface ArchivedSlot {
+  readonly execution: string;
+  readonly limitName: string;
+  readonly limitKey: string;
+  readonly units: number;
+  readonly instanceId: string;
+  readonly isActivity: boolean;
+}
+
+/** An execution that waits for its slots, or has them and hasn't begun. */
+export interface ArchivedSlotWait {
+  readonly execution: string;
+  readonly limitName: string;
+  readonly limitKey: string;
+  readonly instanceId: string;
+  readonly activityName: string | null;
+  readonly priority: number;
+  readonly since: number;
+  readonly state: string;
+  /** Not always a whole number. */
+  readonly at: number;
+  /** JSON. */
+  readonly needs: string;
+}
+
+/** Until when the rate of a limit is spent, see records/rates.ts. */
+export interface ArchivedLimitRate {
+  readonly limitName: string;
+  readonly limitKey: string;
+  /** Not always a whole number. */
+  readonly spentUntil: number;
+}
+
 export interface ArchivedRecords {
   readonly definition: ArchivedDefinition;
   readonly stepScript: StepScriptRecord;
@@ -55,6 +89,9 @@ export interface ArchivedRecords {
   readonly history: HistoryRecord;
   readonly subscription: SubscriptionRecord;
   readonly activity: ArchivedActivity;
+  readonly slot: ArchivedSlot;
+  readonly slotWait: ArchivedSlotWait;
+  readonly limitRate: ArchivedLimitRate;
   readonly event: ArchivedEvent;
   readonly bulkJob: BulkJobRecord;
   readonly bulkIds: BulkIdsRecord;
@@ -77,6 +114,9 @@ export const RECORD_KINDS: readonly RecordKind[] = [
   'history',
   'subscription',
   'activity',
+  'slot',
+  'slotWait',
+  'limitRate',
   'event',
   'bulkJob',
   'bulkIds',
@@ -129,6 +169,9 @@ const LENGTHS: { readonly [Kind in RecordKind]: (record: ArchivedRecords[Kind]) 
   history: ({ body }) => body.length,
   subscription: () => 0,
   activity: ({ parameters, result }) => parameters.length + (result?.data.length ?? 0),
+  slot: () => 0,
+  slotWait: ({ needs }) => needs.length,
+  limitRate: () => 0,
   event: ({ data }) => data.length,
   bulkJob: ({ failures, task }) => failures.length + task.length,
   bulkIds: ({ ids }) => ids.length,

@@ -3,7 +3,7 @@
  * unreachable.
  */
 import type { Outage } from './outage.js';
-import { isLongActivity } from './records/activities.js';
+import { isClaimed } from './records/activities.js';
 import {
   STORE_OPERATION_KINDS,
   type AsynchronousOperations,
@@ -90,7 +90,7 @@ function releaseWhenClaimed(
 ): void {
   claim
     .then(async (item) => {
-      if (isLongActivity(item) || item?.tokenHash == null) return;
+      if (!isClaimed(item) || item.tokenHash === null) return;
       await release({ id: item.id, tokenHash: item.tokenHash, createdAt: item.createdAt });
     })
     .catch(() => undefined);

@@ -33,6 +33,9 @@
  *     whose message came first claims. MongoDB claims in this way only if a call has one message.
  *  S14 Inserts with a rule for places and grants of places that have the same definition and key take effect one after another,
  *     on all nodes: each one sees the places of those before it. So no more than the limit of each are held.
+ *  S15 Commits, inserts and claims that take slots, and grants of slots, that have a limit and key in common take effect one after
+ *     another, on all nodes. Slots are held by open instances and by items that a worker has, and by nothing else. The newest
+ *     settings of a limit (its resource) hold.
  *
  * Times are milliseconds since 1970, from the caller's clock. Callers create the ids. `contract/` has the operations,
  * `records/` the stored records, with one file for each noun.
@@ -47,6 +50,7 @@ import type { HousekeepingStore } from './contract/housekeeping.js';
 import type { InstanceStore } from './contract/instances.js';
 import type { NotificationStore } from './contract/notifications.js';
 import type { ResourceStore } from './contract/resources.js';
+import type { SlotStore } from './contract/slots.js';
 import type { TriggerStore } from './contract/triggers.js';
 
 /** The store cannot be reached or did not respond in time; the outcome of the operation is unknown. */
@@ -80,6 +84,7 @@ export interface Store
     NotificationStore,
     TriggerStore,
     ResourceStore,
+    SlotStore,
     HousekeepingStore {
   readonly kind: 'sqlite' | 'mongo' | 'postgres' | 'memory';
   /** Whether commits and inserts may contain deliveries (rule S11). */

@@ -21,10 +21,16 @@ export interface LocatedDocument {
   readonly value: Json;
   /** Finds the position of a JSON pointer. */
   readonly locate: (pointer: string) => { readonly line: number; readonly column: number } | null;
+  /** The original text of a number. */
+  readonly writtenNumber: (pointer: string) => string | null;
 }
 
 /** @throws AppError `unreadable_body` with line and column */
 export function parseDocument(text: string): LocatedDocument {
   const parsed = parseYaml(text, LIMITS);
-  return { value: parsed?.value ?? null, locate: parsed?.locator() ?? (() => null) };
+  return {
+    value: parsed?.value ?? null,
+    locate: parsed?.locator() ?? (() => null),
+    writtenNumber: parsed?.numbers() ?? (() => null),
+  };
 }

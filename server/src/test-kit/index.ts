@@ -15,6 +15,7 @@ export type { TestRun } from './run.js';
 export {
   createTestServer,
   TestServer,
+  type TestLimit,
   type TestServerOptions,
   type TestStartOptions,
 } from './server.js';

@@ -38,6 +38,8 @@ export interface TestServerOptions {
   readonly definitions?: readonly DefinitionSource[];
   /** Python of custom steps, by name. */
   readonly scripts?: Readonly<Record<string, string>>;
+  /** Limits that steps name, by name: their settings as for `PUT /api/limit/{name}`. */
+  readonly limits?: Readonly<Record<string, TestLimit>>;
   /** Handlers of activities, by name, as for a worker. Work without a handler or a mock waits. */
   readonly activities?: ActivityHandlers;
   readonly mocks?: Mocks;
@@ -55,6 +57,19 @@ export interface TestServerOptions {
   readonly mustAnswer?: boolean;
   /** Notes which conditions were true and which were false. */
   readonly conditions?: SeenConditions;
+}
+
+/** As for `PUT /api/limit/{name}`: at least one of `concurrency` and `rate`. */
+export interface TestLimit {
+  readonly description?: string;
+  /** How many units steps hold at a time, for each key. */
+  readonly concurrency?: number;
+  /** How many units begin in a time, for each key; `burst` is 1 by default. */
+  readonly rate?: {
+    readonly count: number;
+    readonly per: string | number;
+    readonly burst?: number;
+  };
 }
 
 export interface TestStartOptions {
@@ -140,6 +155,12 @@ export class TestServer implements AsyncDisposable {
     this.#defined.add(stored.id);
     for (const id of subWorkflowsOf(posted.document)) this.#subWorkflows.add(id);
     return stored;
+  }
+
+  /** Sets up a limit, or replaces it. @throws AppError with all its problems */
+  async limit(name: string, settings: TestLimit): Promise<void> {
+    const posted = { document: settings, actor: 'test' };
+    await this.#call(() => this.#host.limits.put(name, posted));
   }
 
   /** Registers a custom step. */
@@ -284,12 +305,13 @@ function tellingWithdrawals(store: Store, tell: (ids: readonly string[]) => void
   };
 }
 
-/** Starts a server in this process. It listens on no port. @throws AppError for an invalid definition or script; TypeError for an invalid time */
+/** Starts a server in this process. It listens on no port. @throws AppError for an invalid definition, limit or script; TypeError for an invalid time */
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { definitions = [], python = new TestPython(options), scripts = {} } = options;
+  const { definitions = [], limits = {}, python = new TestPython(options), scripts = {} } = options;
   const server = await assemble(options, python);
   try {
     for (const [name, source] of Object.entries(scripts)) await server.script(name, source);
+    for (const [name, settings] of Object.entries(limits)) await server.limit(name, settings);
     for (const definition of definitions) await server.define(definition);
     return server;
   } catch (error) {

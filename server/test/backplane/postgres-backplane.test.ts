@@ -104,6 +104,7 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
       { kind: 'activity', name: 'ä "\n\u0000\ud800 😀' },
       { kind: 'definition', id: 'd' },
       { kind: 'step', name: 's' },
+      { kind: 'limit', name: 'l' },
       { kind: 'ended', id: 'e' },
       { kind: 'interest' },
       { kind: 'notifications' },

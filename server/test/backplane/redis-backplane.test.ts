@@ -44,6 +44,7 @@ describe.skipIf(redis === null)('the Redis backplane', () => {
       { kind: 'activity', name: 'n' },
       { kind: 'definition', id: 'd' },
       { kind: 'step', name: 's' },
+      { kind: 'limit', name: 'l' },
       { kind: 'ended', id: 'e' },
       { kind: 'interest' },
       { kind: 'notifications' },

@@ -208,11 +208,13 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       ]);
     });
 
-    it('contains webhooks, notifications, definitions and bulk jobs without their secrets', async () => {
+    it('contains webhooks, limits, notifications, definitions and bulk jobs without their secrets', async () => {
       const name = fresh('w');
       const id = await define();
       await done('PUT', `/api/webhook/${name}`, bob, WEBHOOK);
       await done('DELETE', `/api/webhook/${name}`, bob);
+      await done('PUT', `/api/limit/${name}`, bob, { concurrency: 1 });
+      await done('DELETE', `/api/limit/${name}`, bob);
       const secret = `whsec_${Buffer.from(SECRET).toString('base64')}`;
       const notification = { url: 'https://example.com/', on: ['failed'], secret };
       await done('PUT', `/api/notification/${name}`, bob, notification);
@@ -222,6 +224,8 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       expect(actions).toEqual([
         'notification.remove',
         'notification.put',
+        'limit.remove',
+        'limit.put',
         'webhook.remove',
         'webhook.put',
       ]);

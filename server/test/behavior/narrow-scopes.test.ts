@@ -45,6 +45,8 @@ const OPERATIONS: readonly Operation[] = DESCRIBED.flatMap(({ scopes, ...operati
 /** They concern all runs, or nothing that belongs to a definition: a prefix closes them. */
 const CLOSED = new Set([
   'GET /api/activity',
+  'GET /api/limit',
+  'GET /api/limit/{name}',
   'GET /api/node',
   'GET /api/notification/{name}/deliveries',
   'GET /api/step',

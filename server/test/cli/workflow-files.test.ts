@@ -77,6 +77,20 @@ it('leaves out JSON that is no definition, and tests', async () => {
   expect(Object.keys(await found())).toEqual(['flow.json']);
 });
 
+it('reads scripts and limits before the definitions that use them', async () => {
+  write('a.yaml', 'Id: a');
+  write('z.limit.yaml', 'Name: z');
+  write('b.LIMIT.json', '{"name": "b"}');
+  write('y.py', 'x = 1');
+  const files = await readWorkflowFiles([folder]);
+  expect(files.map(({ kind, path: file }) => [kind, path.basename(file)])).toEqual([
+    ['script', 'y.py'],
+    ['limit', 'b.LIMIT.json'],
+    ['limit', 'z.limit.yaml'],
+    ['definition', 'a.yaml'],
+  ]);
+});
+
 it('names files and folders that only others may read', async (test) => {
   const uid = process.getuid?.();
   if (uid !== 0) return test.skip('only root can become another user');
@@ -101,5 +115,5 @@ it('reads 10,000 files, and asks for a smaller folder if there are more', async 
   for (let count = 1; count <= 10_000; count += 1) write(`${count % 100}/${count}.yaml`, 'Id: a');
   expect(await readWorkflowFiles([folder])).toHaveLength(10_000);
   write('one-more.yaml', 'Id: a');
-  await expect(found()).rejects.toThrow('more than 10000 definitions and scripts');
+  await expect(found()).rejects.toThrow('more than 10000 definitions, scripts and limits');
 });

@@ -9,7 +9,7 @@ import { Choices } from './support/choices.js';
 import { define } from './support/define.js';
 import { EndlessLoopError, EngineDriver } from './support/engine-driver.js';
 import { answerEverything, Course, happenings, isModification } from './support/random-course.js';
-import { RANDOM_DATA, randomDefinition } from './support/random-definition.js';
+import { RANDOM_DATA, RANDOM_SLOTS, randomDefinition } from './support/random-definition.js';
 
 const runs = propertyRuns(400);
 /** Each takes a few milliseconds; a busy machine may need much longer. */
@@ -32,6 +32,7 @@ function live(
     data: RANDOM_DATA,
     world,
     reload,
+    slots: RANDOM_SLOTS,
   });
   return { driver, world, course: new Course(driver) };
 }
@@ -93,6 +94,7 @@ describe('any instance', { timeout }, () => {
           expect(driver.subscriptions).toEqual([]);
           expect(driver.activities).toEqual([]);
           expect(driver.effects).toEqual([]);
+          expect(driver.outside.slots.left).toEqual([]);
           checkOutcome(driver);
         });
       }),
@@ -113,6 +115,7 @@ describe('any instance', { timeout }, () => {
           expect(driver.subscriptions).toEqual([]);
           expect(driver.activities).toEqual([]);
           expect(driver.effects).toEqual([]);
+          expect(driver.outside.slots.left).toEqual([]);
           const unmodified = after.filter(({ kind }) => !isModification(kind));
           for (const happening of unmodified) course.take(happening);
           expect(driver.text).toBe(text);

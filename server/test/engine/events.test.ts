@@ -205,7 +205,10 @@ describe('a wait that has not searched the stored events yet', () => {
       { id: 'w', data: {}, reference: null, parent: null },
       START_MS,
     );
-    enterStep(run, nextWork(run)!.pointer, { EventName: 'a', EventKey: 'key' }, {});
+    enterStep(run, nextWork(run)!.pointer, {
+      inputs: { EventName: 'a', EventKey: 'key' },
+      shown: {},
+    });
     const event = { name: 'a', key: 'key', publishedAt: START_MS, data: 1, eventId: 'e' } as const;
     applyMessage(run, { kind: 'event', ...event });
     expect(run.instance.pointers.get(1)?.state.kind).toBe('event');
@@ -219,7 +222,7 @@ describe('a wait that has not searched the stored events yet', () => {
       START_MS,
     );
     const { pointer } = nextWork(run)!;
-    enterStep(run, pointer, { EventName: 'a', EventKey: 'key' }, {});
+    enterStep(run, pointer, { inputs: { EventName: 'a', EventKey: 'key' }, shown: {} });
     if (pointer.state.kind === 'event') pointer.state = { ...pointer.state, looked: true };
     applyMessage(run, { kind: 'overflow' });
     const event = { name: 'a', key: 'key', publishedAt: START_MS, data: 1, eventId: 'e' } as const;

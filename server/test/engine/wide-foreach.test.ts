@@ -43,7 +43,7 @@ class PlainDriver {
       if (next === null) break;
       const { index = 0, stepId } = next.pointer;
       if (next.kind === 'inputs') {
-        enterStep(this.run, next.pointer, this.#inputs[stepId] ?? {}, {});
+        enterStep(this.run, next.pointer, { inputs: this.#inputs[stepId] ?? {}, shown: {} });
       } else {
         const value = outputs(stepId, index);
         if (value === null) failWork(this.run, next, { type: 'Test', message: 'failed' });

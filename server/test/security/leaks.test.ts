@@ -138,6 +138,11 @@ everyStore(
           { name: 'hook' },
           { body: { scheme: 'github', secret: SIGNING, start: { definitionId: 'leaks-child' } } },
         );
+        await client.operation(
+          'PUT /api/limit/{name}',
+          { name: 'slots' },
+          { body: { concurrency: 1 } },
+        );
         await client.postDefinition({ Id: 'leaks-child', Steps: [{ Id: 'a', StepType: 'NoOp' }] });
         await client.postDefinition({
           Id: 'leaks-triggered',

@@ -16,6 +16,9 @@ const FIRST_SEEDS: Readonly<Record<string, number>> = {
   'a repeated start resets the existing run': 40,
   'work without a lease is held from the claim on': 200,
   'a grant does not return those that hold a place and have not begun': 1690,
+  'a result does not say for which freed slots others wait': 250,
+  'a claim takes no slots for its item': 200,
+  'a node that starts or finds another one dead looks at no key (LG2)': 1000,
 };
 
 async function firstViolation(

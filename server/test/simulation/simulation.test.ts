@@ -23,7 +23,9 @@ function coverage(points: ReadonlyMap<string, number>): string {
 
 /** Seeds that once found a bug, each with a description. */
 const FOUND: readonly (readonly [number, string])[] = [
+  [13, 'a grant moved a wait to the key of a rate, and nobody looked at that key'],
   [14, 'a repeated start kept its node from ever taking the instance over'],
+  [27, 'a work item whose limit was removed made its run commit without end'],
   [35, 'a node that was stopping took over and left'],
   [56, 'a node taken for dead by mistake started something more and died before its next beat'],
   [84, 'an instance was set aside because the answer of its insert was lost'],
@@ -32,7 +34,9 @@ const FOUND: readonly (readonly [number, string])[] = [
   [213, 'two starts of one id at a time on one node became two actors'],
   [228, 'a read of the newest definition before each commit kept instances from being committed'],
   [409, 'an insert without an answer was forgotten when its node stopped'],
+  [713, 'a grant offered an item that its claim refused, again and again'],
   [798, 'two nodes took one instance from each other until it counted as poison'],
+  [811, 'a repeated grant let a step begin that had given its slots back'],
   [874, 'a node that stopped took a child for started that it had not stored'],
   [876, 'a start that came while its node stopped ran on after the stop'],
   [957, 'a repeated start of a child stood in the way of its take-over'],

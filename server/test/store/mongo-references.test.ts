@@ -15,7 +15,7 @@ import {
 } from '../../src/store/mongo/reference-claims.js';
 import { instanceDocumentOf } from '../../src/store/mongo/instance-documents.js';
 import { IN_ORDER, withPlace } from '../../src/store/mongo/places.js';
-import { keptOf, openOf } from '../../src/store/mongo/starts.js';
+import { keptOf, openOf } from '../../src/store/mongo/named-instances.js';
 import { mongoForTests } from '../support/mongo-container.js';
 import { instanceOf, NO_SIDE } from './records.js';
 

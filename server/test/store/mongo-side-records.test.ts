@@ -56,6 +56,8 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
       references: new KeyedMutex(),
       inputSweep: { after: null },
       claimSweep: { after: null },
+      limitKeySweep: { after: null },
+      slotWaitSweep: { after: null },
       disabledDefinitions: new DisabledDefinitions(parts.disabled),
     };
   }

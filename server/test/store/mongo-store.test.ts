@@ -294,7 +294,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
         expect(await store.findAvailableActivities(['left', 'kept', 'same'], 2000)).toEqual([
           'kept',
         ]);
-        expect(await store.extendActivity('i/3/0', 'token-alive', 9000)).toEqual({
+        expect(await store.extendActivity('i/3/0', 'token-alive', 9000, 2000)).toEqual({
           name: 'same',
           withdrawn: false,
         });
@@ -307,11 +307,11 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
         expect(await store.commitInstance(rerun(4))).toBe('lost');
         expect((await store.readHistory('i', 0, 5)).map(({ body }) => body)).toEqual(['left']);
         expect(await store.findSubscriptions('left', 9, null, 5)).toHaveLength(1);
-        expect(await store.extendActivity('i/2/0', 'token-dead', 9000)).toEqual({
+        expect(await store.extendActivity('i/2/0', 'token-dead', 9000, 2000)).toEqual({
           name: 'left',
           withdrawn: false,
         });
-        expect(await store.extendActivity('i/3/0', 'token-alive', 9000)).toEqual({
+        expect(await store.extendActivity('i/3/0', 'token-alive', 9000, 2000)).toEqual({
           name: 'same',
           withdrawn: false,
         });

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
 import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
-import { bulkJobOf, commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
+import { bulkJobOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
 
 const directory = await mkdtemp(join(tmpdir(), 'stepwright-migration-'));
 afterAll(() => rm(directory, { recursive: true }));
@@ -25,7 +25,7 @@ function schemaOf(path: string): unknown {
 
 async function openOldFile(
   path: string,
-  version: 1 | 2 | 3 | 4 | 5 | 6 | 10 | 12,
+  version: 1 | 2 | 3 | 4 | 5 | 6 | 10 | 12 | 13,
 ): Promise<DatabaseSync> {
   const connection = new DatabaseSync(path);
   const tables = new URL(`./support/schema-${version}.sql`, import.meta.url);
@@ -332,6 +332,50 @@ it('keeps the content of a schema 12 file, none of which is queued', async () =>
   expect(await store.findPredecessor(place)).toBe('other');
   const page = { filter: { queued: true }, after: null, limit: 5 } as const;
   expect((await store.listInstances(page)).items).toMatchObject([{ id: 'next' }]);
+  earlier.close();
+  await store.stop();
+  await expectSchemaOfNewFile(path);
+});
+
+it('keeps the items of a schema 13 file, none of which needs slots', async () => {
+  const path = join(directory, 'schema-13.sqlite');
+  const earlier = await openOldFile(path, 13);
+  const insertItem = (id: string) =>
+    earlier.exec(`
+      INSERT INTO activities (id, instanceId, name, priority, createdAt, availableAt, deferred, attempt, done, settled, parameters)
+        VALUES ('${id}', 'i', 'ship', 2, 1000, 1000, 0, 0, 0, 0, '{}');`);
+  earlier.exec(`
+    INSERT INTO instances (id, definitionId, version, status, startTime, lastChangeAt, epoch, inSeq, revision, underWay, crashes,
+                           schemaVersion, state)
+      VALUES ('i', 'order', 1, 'Runnable', 1000, 1000, 1, 0, 1, 0, 0, 1, '{}');`);
+  insertItem('i/1');
+
+  const store = createSqliteStore({ path });
+  await store.start();
+  const [item] = await store.getActivities(['i/1']);
+  expect(item).toMatchObject({ name: 'ship', priority: 2, parameters: '{}' });
+  expect(item).not.toHaveProperty('needs');
+  // What a node of the earlier version still adds needs none either.
+  insertItem('i/2');
+  const body = JSON.stringify({ concurrency: 1 });
+  const limit = { kind: 'limit', name: 'db', revision: 1, expiresAt: null, body } as const;
+  await store.saveResource(limit, null);
+  const record = (await store.getInstance('i'))!;
+  const need = { limit: 'db', key: '', units: 1 };
+  const slots = {
+    take: [{ execution: 'i/3', needs: [need] as const }],
+    wait: [],
+    begun: [],
+    free: [],
+  };
+  expect(await store.commitInstance(commitOf(record, { slots }))).toMatchObject({
+    outcome: 'committed',
+  });
+  for (const id of ['i/1', 'i/2']) {
+    const claim = { name: 'ship', now: 2000, claim: claimBy(id, 9000), deferMs: 1 };
+    expect(await store.claimActivity(claim)).toMatchObject({ id });
+  }
+  expect(await store.countSlots(['db'], 2000)).toMatchObject([{ held: 1 }]);
   earlier.close();
   await store.stop();
   await expectSchemaOfNewFile(path);

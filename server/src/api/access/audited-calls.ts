@@ -69,6 +69,8 @@ export const AUDITED_CALLS: Readonly<Record<string, ChangesOf>> = {
   backfillTrigger: trigger('trigger.backfill'),
   putWebhook: named('webhook.put', 'webhook'),
   removeWebhook: named('webhook.remove', 'webhook'),
+  putLimit: named('limit.put', 'limit'),
+  removeLimit: named('limit.remove', 'limit'),
   putNotification: named('notification.put', 'notification'),
   removeNotification: named('notification.remove', 'notification'),
   pauseNotification: named('notification.pause', 'notification'),

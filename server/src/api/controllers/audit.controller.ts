@@ -29,7 +29,7 @@ export class AuditController extends Controller {
   }
 
   /**
-   * Lists the changes that clients have made, the newest first, in pages: to definitions, scripts, triggers, webhooks,
+   * Lists the changes that clients have made, the newest first, in pages: to definitions, scripts, triggers, webhooks, limits,
    * notifications and API keys, and all actions that control runs. With filters, a page can have fewer items than the limit even
    * if more follow. Continue as long as there is a `nextCursor`.
    *

@@ -3,7 +3,7 @@
  * definitions.
  *
  * The known names come from the OpenAPI document, which is generated from the controllers. Free-form members, such as data and
- * tags, belong to the caller and stay unchanged. So do definitions, which have their own parser. Unknown names are kept for the
+ * tags, belong to the caller and stay unchanged. So do definitions and limits, which have their own parsers. Unknown names are kept for the
  * call to validate.
  */
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
@@ -18,7 +18,10 @@ interface Names {
 }
 
 const PREFIX = '#/components/schemas/';
-const PARSED_BY_THEMSELVES = `${PREFIX}DefinitionDocument`;
+const PARSED_BY_THEMSELVES: ReadonlySet<string> = new Set([
+  `${PREFIX}DefinitionDocument`,
+  `${PREFIX}LimitRequest`,
+]);
 
 const NAMES_BY_CALL: ReadonlyMap<string, Names> = readNames();
 
@@ -83,7 +86,7 @@ function readNames(): ReadonlyMap<string, Names> {
   const byCall = new Map<string, Names>();
   for (const [key, { requestBody }] of operations) {
     const schema = requestBody?.content['application/json']?.schema;
-    if (schema === undefined || schema.$ref === PARSED_BY_THEMSELVES) continue;
+    if (schema === undefined || PARSED_BY_THEMSELVES.has(schema.$ref ?? '')) continue;
     const names = namesOf(schema);
     if (!isEmpty(names)) byCall.set(key, names);
   }

@@ -12,7 +12,7 @@ const ORIGIN = 'where the folder comes from; default: its repository, path and c
 export function addFileCommands(program: Command): void {
   program
     .command('validate')
-    .description('check definitions and scripts without a server')
+    .description('check definitions, scripts and limits without a server')
     .argument('<paths...>', 'files, or folders with .yaml, .yml, .json and .py files')
     .option('--strict', 'treat warnings as errors', false)
     .option('--json', 'print the problems as JSON', false)
@@ -36,7 +36,7 @@ export function addFileCommands(program: Command): void {
   addCommands(program, { diff, apply });
 }
 
-const FOLDER = 'definitions (.yaml, .yml, .json) and custom step scripts (.py)';
+const FOLDER = 'definitions (.yaml, .yml, .json), limits (.limit.yaml) and scripts (.py)';
 
 const diff = serverCommand({
   description: 'show what `apply` would change on a server',
@@ -53,7 +53,7 @@ const diff = serverCommand({
 });
 
 const apply = serverCommand({
-  description: 'store the new and changed definitions and scripts of a folder on a server',
+  description: 'store the new and changed definitions, scripts and limits of a folder on a server',
   declare: (command) =>
     command
       .argument('[folder]', FOLDER, '.')

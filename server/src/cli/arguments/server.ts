@@ -13,9 +13,13 @@ export function addServerCommands(program: Command): void {
   program
     .command('dev')
     .description(
-      'start the server, and register definitions and scripts in a folder whenever they change',
+      'start the server, and register definitions, scripts and limits in a folder whenever they change',
     )
-    .argument('[folder]', 'definitions (.yaml, .yml, .json) and custom step scripts (.py)', '.')
+    .argument(
+      '[folder]',
+      'definitions (.yaml, .yml, .json), limits (.limit.yaml) and scripts (.py)',
+      '.',
+    )
     .option('--memory', 'keep runs and definitions in memory only', false)
     .option(
       '--test',

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { createTwoFilesPatch } from 'diff';
 import type { DefinitionSummary } from '../../api/wire/models/definition.js';
+import type { Limit } from '../../api/wire/models/limit.js';
 import type { StepPage } from '../../api/wire/models/step.js';
 import { findServer } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
@@ -10,8 +11,9 @@ import { readPages } from '../connection/pages.js';
 import { ServerClient } from '../connection/server-client.js';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
 import { CommandFailure, misused } from '../failure.js';
-import { checkFiles } from '../files/check-files.js';
+import { checkFiles, type Known } from '../files/check-files.js';
 import { deploy, planOf, type Change } from '../files/deployment.js';
+import { limitText } from '../files/limit-files.js';
 import { findOrigin } from '../files/origin.js';
 import { definitionsOn, disabledAmong, staleAmong } from '../files/pruning.js';
 import { readWorkflowFiles, type WorkflowFile } from '../files/workflow-files.js';
@@ -45,7 +47,7 @@ interface Plan {
   readonly stale: readonly DefinitionSummary[];
 }
 
-const STEP_NAMES_MAX = 10_000;
+const KNOWN_MAX = 10_000;
 /** The time to compare long texts grows with the square of their differences. */
 const EDITS_MAX = 5000;
 
@@ -83,7 +85,7 @@ export async function apply(
   const client = new ServerClient(server);
   const files = await filesOf(folder);
   const origin = await originOf(folder, options);
-  const found = await checkFiles(files, await otherSteps(client));
+  const found = await checkFiles(files, await knownOn(client));
   for (const each of found) printProblems(output, each);
   if (found.some(({ problems }) => problems.some(({ severity }) => severity === 'error'))) {
     throw new CommandFailure('nothing was applied, because of the errors above');
@@ -167,14 +169,18 @@ function pruned({ stale }: Plan, options: FolderOptions): { disable?: readonly o
 async function filesOf(folder: string): Promise<WorkflowFile[]> {
   const files = await readWorkflowFiles([folder]);
   if (files.length > 0) return files;
-  throw new CommandFailure(`there are no definitions or scripts in ${folder}`);
+  throw new CommandFailure(`there are no definitions, scripts or limits in ${folder}`);
 }
 
-/** Definitions may use custom steps that were stored in other ways. */
-async function otherSteps(client: ServerClient): Promise<string[]> {
-  const query = { limit: STEP_NAMES_MAX };
-  const { items } = await readPages<StepPage['items'][number]>(client, '/api/step', query);
-  return items.map(({ name }) => name);
+/** Definitions may use custom steps and limits that were stored in other ways. */
+async function knownOn(client: ServerClient): Promise<Known> {
+  const query = { limit: KNOWN_MAX };
+  const steps = await readPages<StepPage['items'][number]>(client, '/api/step', query);
+  const limits = await readPages<Limit>(client, '/api/limit', query);
+  return {
+    stepNames: steps.items.map(({ name }) => name),
+    limits: new Map(limits.items.map((limit) => [limit.name, limitText(limit.name, limit)])),
+  };
 }
 
 function entryOf({
@@ -185,10 +191,10 @@ function entryOf({
   return { file: file.path, kind: file.kind, id: name, action };
 }
 
-function printPatch(output: Output, { before, file }: Change): void {
-  const { path, text } = file;
+function printPatch(output: Output, { after, before, file }: Change): void {
+  const { path } = file;
   const names = [`${path} (server)`, path] as const;
-  const patch = createTwoFilesPatch(...names, before, text, '', '', { maxEditLength: EDITS_MAX });
+  const patch = createTwoFilesPatch(...names, before, after, '', '', { maxEditLength: EDITS_MAX });
   // Undefined if the texts are too different to compare.
   const lines = (patch ?? `--- ${names[0]}\n+++ ${names[1]}\nThe texts differ widely`).split('\n');
   for (const line of lines.filter((each) => !each.startsWith('====='))) {
@@ -206,7 +212,7 @@ function printProblems(output: Output, found: FileProblems): void {
 function printResult(
   output: Output,
   plan: Plan,
-  versions: ReadonlyMap<string, number>,
+  versions: ReadonlyMap<string, number | null>,
   options: ApplyOptions,
 ): void {
   const { changes, origin, stale } = plan;
@@ -219,7 +225,9 @@ function printResult(
     for (const { action, file } of changes) {
       const version = versions.get(file.path);
       if (dryRun && action !== 'unchanged') output.line(`${plain(file.path)}: would ${action}`);
-      else if (version !== undefined) output.line(`${plain(file.path)}: version ${version}`);
+      else if (version !== undefined) {
+        output.line(`${plain(file.path)}: ${version === null ? 'set up' : `version ${version}`}`);
+      }
     }
     for (const each of stale)
       output.line(dryRun ? wouldDisable(each) : `${plain(each.id)}: disabled`);

@@ -1,5 +1,5 @@
 /**
- * `stepwright dev`: runs a server, and registers a folder's definitions and scripts at the start and whenever they change.
+ * `stepwright dev`: runs a server, and registers a folder's definitions, scripts and limits at the start and whenever they change.
  * Problems in a file are printed with their position, and the last valid version stays.
  */
 import { fork } from 'node:child_process';
@@ -85,7 +85,7 @@ function startTests(folder: string): void {
 
 type Seen = Pick<WorkflowFile, 'text' | 'unreadable'> & {
   readonly accepted: boolean;
-  /** Null for a script, or if it has no name. */
+  /** Null if it is no definition, or has no name. */
   readonly definition: string | null;
 };
 
@@ -128,16 +128,16 @@ class LiveFolder {
   async #refresh(): Promise<void> {
     const files = await readWorkflowFiles([this.#folder]);
     const changed = files.filter((file) => this.#isChanged(file));
-    // A rejected definition may use a script that has just been added.
-    const hasNewScript = changed.some(({ kind }) => kind === 'script');
+    // A rejected definition may use a script or a limit that has just been added.
+    const hasNewPart = changed.some(({ kind }) => kind !== 'definition');
     const again = files.filter(
-      (file) => hasNewScript && !changed.includes(file) && this.#isRejected(file),
+      (file) => hasNewPart && !changed.includes(file) && this.#isRejected(file),
     );
     for (const file of [...changed, ...again]) await this.#store(file);
     for (const file of this.#seen.keys()) {
       if (files.some(({ path: present }) => present === file)) continue;
       this.#seen.delete(file);
-      printLine(`${plain(file)}: removed; the server keeps its versions`);
+      printLine(`${plain(file)}: removed; the server keeps what it has stored`);
     }
   }
 
@@ -152,7 +152,7 @@ class LiveFolder {
 
   async #store(file: WorkflowFile): Promise<void> {
     const stored = await storeFile(this.#server, file);
-    const accepted = stored === null || stored.version !== null;
+    const accepted = stored?.accepted ?? true;
     const { text, unreadable } = file;
     const definition = file.kind === 'definition' ? nameIn(file) : null;
     this.#seen.set(file.path, { text, unreadable, accepted, definition });
@@ -163,9 +163,12 @@ class LiveFolder {
     const state =
       stored === null
         ? 'unchanged'
-        : stored.version === null
-          ? paint('red', 'not registered; the last valid version stays')
-          : paint('green', `registered, version ${stored.version}`);
+        : stored.accepted
+          ? paint(
+              'green',
+              stored.version === null ? 'set up' : `registered, version ${stored.version}`,
+            )
+          : paint('red', 'not registered; the last valid version stays');
     printLine(`${plain(file.path)}: ${state}`);
   }
 }

@@ -20,7 +20,9 @@ export async function validate(
 ): Promise<number> {
   const files = await readWorkflowFiles(paths);
   if (files.length === 0) {
-    printNote(`stepwright: there are no definitions or scripts in ${continued(paths.join(', '))}`);
+    printNote(
+      `stepwright: there are no definitions, scripts or limits in ${continued(paths.join(', '))}`,
+    );
     return EXIT_CODES.failed;
   }
   const found = await checkFiles(files);

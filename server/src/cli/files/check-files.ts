@@ -6,27 +6,33 @@ import type { WorkflowFile } from './workflow-files.js';
 
 const NOTHING = 'pass\n';
 
-/** @param stepNames custom steps that definitions may use even if no file contains them */
+/** What definitions may use even if no file contains it. */
+export interface Known {
+  readonly stepNames: readonly string[];
+  /** By name, as texts of files. */
+  readonly limits: ReadonlyMap<string, string>;
+}
+
 export function checkFiles(
   files: readonly WorkflowFile[],
-  stepNames: readonly string[] = [],
+  known: Known = { stepNames: [], limits: new Map() },
 ): Promise<FileProblems[]> {
   return withOfflineServer(async (server) => {
-    for (const name of stepNames) {
-      const path = `${name}.py`;
-      await storeFile(server, {
-        path,
-        kind: 'script',
-        text: NOTHING,
-        unreadable: null,
-        realPath: path,
-      });
+    for (const name of known.stepNames) {
+      await storeFile(server, fileOf('script', `${name}.py`, NOTHING));
+    }
+    for (const [name, text] of known.limits) {
+      await storeFile(server, fileOf('limit', `${name}.limit.yaml`, text));
     }
     return checkAll(server, files);
   });
 }
 
-/** In order: scripts come first and are stored, so that definitions can use them. */
+function fileOf(kind: WorkflowFile['kind'], path: string, text: string): WorkflowFile {
+  return { path, kind, text, unreadable: null, realPath: path };
+}
+
+/** In order: scripts and limits come first and are stored, so that definitions can use them. */
 async function checkAll(
   server: ServerCalls,
   files: readonly WorkflowFile[],
@@ -34,9 +40,9 @@ async function checkAll(
   const found: FileProblems[] = [];
   for (const file of files) {
     const problems =
-      file.kind === 'script'
-        ? ((await storeFile(server, file))?.problems ?? [])
-        : await checkDefinition(server, file);
+      file.kind === 'definition'
+        ? await checkDefinition(server, file)
+        : ((await storeFile(server, file))?.problems ?? []);
     found.push({ file, problems });
   }
   return found;

@@ -13,7 +13,14 @@ import { ServerClient } from '../connection/server-client.js';
 import { CommandFailure } from '../failure.js';
 import type { FileProblems } from '../output/print-problems.js';
 import { prune } from './pruning.js';
-import { isSameText, nameIn, storedText, storeFile, type ServerCalls } from './store-files.js';
+import {
+  comparedText,
+  isSameText,
+  nameIn,
+  storedText,
+  storeFile,
+  type ServerCalls,
+} from './store-files.js';
 import type { WorkflowFile } from './workflow-files.js';
 
 export interface Change {
@@ -22,6 +29,7 @@ export interface Change {
   readonly action: 'create' | 'update' | 'unchanged';
   /** The text on the server; empty if it has none. */
   readonly before: string;
+  readonly after: string;
 }
 
 /** The state to reach besides the files. */
@@ -33,8 +41,8 @@ interface Wishes {
 }
 
 export interface Deployed {
-  /** The last version that was stored, by path. */
-  readonly versions: ReadonlyMap<string, number>;
+  /** The last version that was stored, by path; null for a limit, which has no versions. */
+  readonly versions: ReadonlyMap<string, number | null>;
   /** The file that the server rejected. Nothing after it was stored. */
   readonly rejected: FileProblems | null;
   readonly disabled: readonly DefinitionSummary[];
@@ -51,10 +59,10 @@ export async function planOf(
   checkNames(files);
   const changes: Change[] = [];
   for (const file of files) {
+    const after = comparedText(file);
     const before = await storedText(server, file);
-    const action =
-      before === null ? 'create' : isSameText(before, file.text) ? 'unchanged' : 'update';
-    changes.push({ file, name: nameIn(file) ?? '', action, before: before ?? '' });
+    const action = before === null ? 'create' : isSameText(before, after) ? 'unchanged' : 'update';
+    changes.push({ file, name: nameIn(file) ?? '', action, before: before ?? '', after });
   }
   return changes;
 }
@@ -65,7 +73,7 @@ export async function deploy(
   files: readonly WorkflowFile[],
   { origin, stale }: Wishes = { origin: null, stale: [] },
 ): Promise<Deployed> {
-  const versions = new Map<string, number>();
+  const versions = new Map<string, number | null>();
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     // Another client has changed files in the meantime: back off so that one of us can finish.
     if (round > 1) await pause(randomInt(PAUSE_MS * round));
@@ -78,13 +86,13 @@ export async function deploy(
     for (const { file } of pending) {
       const stored = await storeFile(server, file, origin);
       if (stored === null) continue;
-      const { problems, version } = stored;
-      if (version === null) return { versions, rejected: { file, problems }, disabled: [] };
+      const { accepted, problems, version } = stored;
+      if (!accepted) return { versions, rejected: { file, problems }, disabled: [] };
       versions.set(file.path, version);
     }
   }
   throw new CommandFailure(
-    'other clients keep changing the same definitions or scripts on the server',
+    'other clients keep changing the same definitions, scripts or limits on the server',
     'Apply one folder at a time, then repeat the command',
   );
 }

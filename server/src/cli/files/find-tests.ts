@@ -113,6 +113,7 @@ export async function loadProject(
         .filter(({ kind }) => kind === 'script')
         .map((script) => [stepNameOf(script.path), script]),
     ),
+    limitsAround: around.filter(({ kind }) => kind === 'limit'),
   };
 }
 

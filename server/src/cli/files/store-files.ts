@@ -1,6 +1,9 @@
 /** Checks and stores files on a server. */
 import { isMap, isScalar, parseDocument } from 'yaml';
 import { refusal, unreachable } from '../connection/call-failures.js';
+import type { Limit } from '../../api/wire/models/limit.js';
+import { limitDocument, readLimitFile } from '../../test-kit/files/limit-file.js';
+import { limitFileText, limitText } from './limit-files.js';
 import { stepNameOf, type WorkflowFile } from './workflow-files.js';
 
 const TIMEOUT_MS = 60_000;
@@ -32,7 +35,9 @@ interface Answer {
 type Item = Omit<Problem, 'severity'>;
 
 export interface Stored {
-  /** Null if the server rejected the file. */
+  /** False if the server rejected the file. */
+  readonly accepted: boolean;
+  /** Null if the server rejected the file, and for a limit. */
   readonly version: number | null;
   readonly problems: readonly Problem[];
 }
@@ -52,7 +57,7 @@ export async function checkDefinition(
 }
 
 /**
- * Stores a definition or script, unless the server's latest version has exactly this text.
+ * Stores a definition or script, unless the server's latest version has exactly this text; or sets up a limit.
  * @param origin where a definition comes from
  * @returns null if nothing has changed
  * @throws Error if the server doesn't respond
@@ -63,9 +68,10 @@ export async function storeFile(
   origin: string | null = null,
 ): Promise<Stored | null> {
   if (file.unreadable !== null) {
-    return { version: null, problems: [unreadableProblem(file.unreadable)] };
+    return rejected([unreadableProblem(file.unreadable)]);
   }
-  if (isSameText(await storedText(server, file), file.text)) return null;
+  if (isSameText(await storedText(server, file), comparedText(file))) return null;
+  if (file.kind === 'limit') return storeLimit(server, file);
   const place =
     file.kind === 'script'
       ? `/api/step/${encodeURIComponent(stepNameOf(file.path))}`
@@ -73,7 +79,26 @@ export async function storeFile(
   const isKept = file.kind === 'definition' && origin !== null;
   const query = isKept ? `?origin=${encodeURIComponent(origin)}` : '';
   const answer = await post(server, place + query, file);
-  return { version: answer.version ?? null, problems: problemsOf(answer) };
+  const { version = null } = answer;
+  return { accepted: version !== null, version, problems: problemsOf(answer) };
+}
+
+async function storeLimit(server: ServerCalls, { text }: WorkflowFile): Promise<Stored> {
+  const { limit, name, problems } = readLimitFile(text);
+  if (limit === null || name === null) {
+    return rejected(problems.map((problem) => toProblem('error', problem)));
+  }
+  const answer = await send(server, `/api/limit/${encodeURIComponent(name)}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(limitDocument(limit)),
+  });
+  const found = problemsOf(answer);
+  return found.length > 0 ? rejected(found) : { accepted: true, version: null, problems: [] };
+}
+
+function rejected(problems: readonly Problem[]): Stored {
+  return { accepted: false, version: null, problems };
 }
 
 /** Whether a file matches the server's version, ignoring the line endings of a Windows checkout. */
@@ -81,21 +106,36 @@ export function isSameText(stored: string | null, text: string): boolean {
   return stored?.replaceAll('\r\n', '\n') === text.replaceAll('\r\n', '\n');
 }
 
+/** The text of a file to compare with the server's: a limit has one form for all ways to write it. */
+export function comparedText({ kind, text }: WorkflowFile): string {
+  return kind === 'limit' ? limitFileText(text) : text;
+}
+
+/** In the form of `comparedText`; null if the server has none. */
 export async function storedText(server: ServerCalls, file: WorkflowFile): Promise<string | null> {
   const id = nameIn(file);
   if (id === null || id === '') return null;
   const name = encodeURIComponent(id);
-  const place =
-    file.kind === 'script' ? `/api/step/${name}` : `/api/definition/${name}?source=true`;
-  const response = await call(server, place);
-  if (response.ok) return response.text();
+  const response = await call(server, PLACES[file.kind](name));
   const answer = await response.text();
+  if (response.ok) {
+    // The API returns limits as JSON.
+    return file.kind === 'limit' ? limitText(id, JSON.parse(answer) as Limit) : answer;
+  }
   if (response.status === 404) return null;
   throw refusal(server.url, response.status, answer);
 }
 
+/** Where a server shows them. */
+const PLACES: Readonly<Record<WorkflowFile['kind'], (name: string) => string>> = {
+  script: (name) => `/api/step/${name}`,
+  limit: (name) => `/api/limit/${name}`,
+  definition: (name) => `/api/definition/${name}?source=true`,
+};
+
 /** The name of a file on a server. Null if it can't be determined; the server then reports the problem. */
 export function nameIn(file: WorkflowFile): string | null {
+  if (file.kind === 'limit') return readLimitFile(file.text).name;
   return file.kind === 'script' ? stepNameOf(file.path) : idIn(file.text);
 }
 
@@ -115,12 +155,20 @@ function idIn(text: string): string | null {
   }
 }
 
-async function post(server: ServerCalls, place: string, file: WorkflowFile): Promise<Answer> {
-  const response = await call(server, place, {
+function post(server: ServerCalls, place: string, file: WorkflowFile): Promise<Answer> {
+  return send(server, place, {
     method: 'POST',
     headers: { 'content-type': mediaTypeOf(file) },
     body: file.text,
   });
+}
+
+async function send(
+  server: ServerCalls,
+  place: string,
+  request: Parameters<typeof call>[2],
+): Promise<Answer> {
+  const response = await call(server, place, request);
   const text = await response.text();
   if (!response.ok && !ABOUT_FILE.has(response.status)) {
     throw refusal(server.url, response.status, text);

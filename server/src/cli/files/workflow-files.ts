@@ -1,5 +1,5 @@
 /**
- * Finds the definitions and scripts in a folder, and determines the kind of each file.
+ * Finds the definitions, scripts and limits in a folder, and determines the kind of each file.
  *
  *  WF1 An unreadable file is returned with the reason, so one bad file doesn't hide the others.
  *  WF2 Memory and time are limited: long files aren't read (BF3), and links to folders aren't followed.
@@ -13,7 +13,7 @@ import { isSkipped, readBounded, type BoundedFile } from './bounded-files.js';
 export interface WorkflowFile {
   /** As given, or the given folder and the path inside it. */
   readonly path: string;
-  readonly kind: 'definition' | 'script';
+  readonly kind: 'definition' | 'script' | 'limit';
   /** Empty if the file can't be read. */
   readonly text: string;
   /** Why the file can't be read, or null. */
@@ -25,18 +25,22 @@ export interface WorkflowFile {
 const FILES_MAX = 10_000;
 const DEFINITION = /\.(ya?ml|json)$/i;
 const SCRIPT = /\.py$/i;
+const LIMIT = /\.limit\.(ya?ml|json)$/i;
 /** Tests of definitions. */
 const TEST = /\.test\.(ya?ml|json)$/i;
 /** Folders may contain other JSON files, such as package.json. */
 const HAS_STEPS = /"steps"\s*:/i;
 
-/** Whether a file in a folder may be a definition or a script. */
+/** Definitions use what comes before them. */
+const ORDER: readonly WorkflowFile['kind'][] = ['script', 'limit', 'definition'];
+
+/** Whether a file in a folder may be a definition, a script or a limit. */
 export function isCandidate(file: string): boolean {
   return !TEST.test(file) && (DEFINITION.test(file) || SCRIPT.test(file));
 }
 
 /**
- * Files are taken as they are, folders with everything in them. Scripts come first, because definitions use them.
+ * Files are taken as they are, folders with everything in them. Scripts and limits come first, because definitions use them.
  * @throws Error that names a given path that does not exist, or a folder with too many files
  */
 export async function readWorkflowFiles(paths: readonly string[]): Promise<WorkflowFile[]> {
@@ -48,7 +52,7 @@ export async function readWorkflowFiles(paths: readonly string[]): Promise<Workf
       add(found, await readOne(path.dirname(given), given));
     }
   }
-  const order = ({ kind }: WorkflowFile): number => (kind === 'script' ? 0 : 1);
+  const order = ({ kind }: WorkflowFile): number => ORDER.indexOf(kind);
   return [...found.values()].sort(
     (one, other) => order(one) - order(other) || (one.path < other.path ? -1 : 1),
   );
@@ -93,7 +97,8 @@ async function readEntry(
   try {
     if ((await stat(file)).isDirectory()) return;
     const read = await readOne(root, file);
-    const isOther = /\.json$/i.test(file) && read.unreadable === null && !HAS_STEPS.test(read.text);
+    const isDefinition = read.kind === 'definition' && read.unreadable === null;
+    const isOther = isDefinition && /\.json$/i.test(file) && !HAS_STEPS.test(read.text);
     if (!isOther) add(found, read);
   } catch (error) {
     // If it isn't a link, it was deleted after the folder was read. A link without a target is a mistake.
@@ -105,7 +110,7 @@ function add(found: Map<string, WorkflowFile>, file: WorkflowFile): void {
   found.set(path.resolve(file.path), file);
   if (found.size > FILES_MAX) {
     throw new Error(
-      `there are more than ${FILES_MAX} definitions and scripts: name a smaller folder`,
+      `there are more than ${FILES_MAX} definitions, scripts and limits: name a smaller folder`,
     );
   }
 }
@@ -134,7 +139,8 @@ function unreadable(file: string, reason: string): WorkflowFile {
 }
 
 function kindOf(file: string): WorkflowFile['kind'] {
-  return SCRIPT.test(file) ? 'script' : 'definition';
+  if (SCRIPT.test(file)) return 'script';
+  return LIMIT.test(file) ? 'limit' : 'definition';
 }
 
 const REASONS: Readonly<Record<string, string>> = {

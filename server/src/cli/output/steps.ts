@@ -49,7 +49,7 @@ export function detailOf(
 }
 
 function waitText(
-  { activityName, eventKey, eventName, kind, open, until, workflowId }: StepWait,
+  { activityName, eventKey, eventName, key, kind, limit, open, until, workflowId }: StepWait,
   now: number,
 ): string {
   // Each kind has the members used here.
@@ -60,6 +60,8 @@ function waitText(
       return `next attempt ${nextText(until, now)}`;
     case 'queue':
       return 'waits for other runs to end';
+    case 'limit':
+      return `waits for a slot of limit '${limit}'${key === '' ? '' : ` with the key '${key}'`}`;
     case 'event':
       return `waits for event ${eventName}/${eventKey}`;
     case 'activity':

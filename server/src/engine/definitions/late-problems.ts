@@ -1,18 +1,47 @@
 /**
- * Problems that parsing alone can't find: missing custom steps, which the server looks up, and syntax errors, which the Python
+ * Problems that parsing alone can't find: missing custom steps and limits, which the server looks up, and syntax errors, which the Python
  * interpreter reports.
  */
 import { quoteText } from '../values/convert-input.js';
 import type { DocumentProblem } from '../model/definition.js';
 import { BUILT_IN_STEP_TYPES } from '../model/step-type-names.js';
-import type { CustomStepUse, ExpressionSource } from './parse-state.js';
+import type { LimitSettings } from '../model/limit.js';
+import type { CustomStepUse, ExpressionSource, StepLimitUse } from './parse-state.js';
 import { findForeignSyntax, foreignHint } from './foreign/foreign-syntax.js';
-import { suggestName } from './suggest-name.js';
+import { suggestedName, suggestName } from './suggest-name.js';
 
 export function unknownStepType({ name, pointer }: CustomStepUse): DocumentProblem {
   const hint = suggestName(name, BUILT_IN_STEP_TYPES);
   const message = `There is no built-in step type or custom step named ${quoteText(name)}.${hint}`;
   return { code: 'unknown_step_type', message, pointer };
+}
+
+/** @param known the names of limits to suggest */
+export function unknownLimit(
+  { name, pointer }: StepLimitUse,
+  known: readonly string[],
+): DocumentProblem {
+  const suggestion = suggestedName(name, known);
+  const hint = suggestion === null ? '' : ` Did you mean "${suggestion}"?`;
+  const message = `There is no limit named ${quoteText(name)} on this server.${hint}`;
+  const problem = { code: 'unknown_limit', message, pointer };
+  return suggestion === null ? problem : { ...problem, suggestion };
+}
+
+/** Units that the limit never has: the step would wait forever. */
+export function excessiveUnits(
+  { name, units, unitsPointer }: StepLimitUse,
+  { concurrency, rate }: LimitSettings,
+): readonly DocumentProblem[] {
+  const bounds = [
+    ['Concurrency', concurrency],
+    ['Burst', rate?.burst ?? null],
+  ] as const;
+  return bounds.flatMap(([member, most]) => {
+    if (most === null || units <= most) return [];
+    const message = `Units must be at most ${most}, the ${member} of the limit ${quoteText(name)}, not ${units}: the step would wait forever.`;
+    return [{ code: 'invalid_value', message, pointer: unitsPointer }];
+  });
 }
 
 /** An error reported by Python. The position counts from 1 and is null if Python reports none. */

@@ -28,6 +28,7 @@ export const DOCUMENT_ERROR_CODES = [
   'endless_wait',
   'limits_not_possible',
   'duplicate_limit',
+  'unknown_limit',
 ] as const;
 export type DocumentErrorCode = (typeof DOCUMENT_ERROR_CODES)[number];
 

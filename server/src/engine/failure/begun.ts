@@ -41,6 +41,7 @@ export function begunOf(session: Session, pointer: Pointer): Begun | null {
     case 'activity':
     case 'effect':
     case 'child':
+    case 'limited':
       return earlierAttempt(pointer);
     case 'open':
       return earlierAttempt(pointer) ?? UNKNOWN;
@@ -94,6 +95,7 @@ export function isInFlight(
     case 'sleeping':
     case 'queued':
     case 'event':
+    case 'limited':
     case 'open':
     case 'compensating':
       return false;

@@ -10,6 +10,7 @@ import { stopInside } from './stop.js';
 import { withdrawAnnouncement } from '../session/end-instance.js';
 import { isEnded, type InstanceStatus } from '../model/instance.js';
 import type { Session } from '../session/session.js';
+import { askForSlots } from '../session/slot-waits.js';
 
 /**
  * Starts the clean-up, unless it has already started or the instance has ended.
@@ -25,6 +26,8 @@ export function beginCleanUp(session: Session, status: InstanceStatus, graceUnti
   const { forgotten } = instance;
   instance.cleanUp = { plan: null, until: graceUntil, next: 0, forgotten };
   stopInside(session, null, null, graceUntil);
+  // Steps of compensations go on.
+  if (status === 'Runnable') askForSlots(session);
   session.dirty = true;
 }
 

@@ -5,10 +5,11 @@ import type { InstanceOutcome } from '../model/instance.js';
 import type { Pointer } from '../model/pointer.js';
 import { restart } from '../session/pointer-states.js';
 import type { Session } from '../session/session.js';
+import { suspend } from '../session/slot-waits.js';
 
 /** Suspends the instance; a resume runs the step again, with all its retries. */
 export function suspendOnError(session: Session, pointer: Pointer): void {
-  session.instance.status = 'Suspended';
+  suspend(session);
   pointer.retries = 0;
   restart(session, pointer, session.now);
 }

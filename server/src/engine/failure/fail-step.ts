@@ -29,7 +29,8 @@ const TEXT_LENGTH_MAX = 4096;
 /** The caller continues the containers afterwards (`continue-containers.ts`). */
 export function failStep(session: Session, pointer: Pointer, failure: Failure): void {
   const error = toStepError(session, pointer, failure);
-  if (isUncertain(error.type)) pointer.isUncertain = true;
+  const hasBegun = pointer.state.kind !== 'limited';
+  if (hasBegun && isUncertain(error.type)) pointer.isUncertain = true;
   if (pointer.isEnding === true) {
     failInFlight(session, pointer, error);
   } else {

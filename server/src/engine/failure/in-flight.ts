@@ -3,11 +3,11 @@
  * A result is applied as usual (`flow/step-work.ts`), but without successors.
  */
 import { dropPointer } from '../session/end-path.js';
-import { setState, stopWaitingAnswered } from '../session/pointer-states.js';
+import { setState, stopWaitingAnswered, withdrawItem } from '../session/pointer-states.js';
 import { parentOf } from '../session/pointers.js';
 import { stepOf, type Session } from '../session/session.js';
 import { writeRecord } from '../session/step-records.js';
-import { executionKey, type Pointer } from '../model/pointer.js';
+import type { Pointer } from '../model/pointer.js';
 import type { StepError } from '../model/step-record.js';
 import { begunOf, earlierAttempt, failedOf } from './begun.js';
 import { lastPosition, noteEnded } from './completed-steps.js';
@@ -97,11 +97,10 @@ export function endNotBegun(session: Session, pointer: Pointer): void {
 
 /** Stops waiting for the answer. A child that is cleaning up continues on its own. */
 function giveUp(session: Session, pointer: Pointer): void {
-  const { changes, instance } = session;
   if (pointer.state.kind === 'activity') {
-    changes.removedActivities.push(executionKey(instance.id, pointer));
+    withdrawItem(session, pointer);
   } else {
-    changes.abortedEffects.push(pointer.id);
+    session.changes.abortedEffects.push(pointer.id);
   }
   stopWaitingAnswered(session, pointer);
 }

@@ -16,6 +16,7 @@ import type { JsonObject } from '../values/json.js';
 import { askForPlaces, delayStart, queueStart } from '../session/pointer-states.js';
 import { openPointer } from '../session/pointers.js';
 import { createSession, type Session } from '../session/session.js';
+import { askForSlots, suspend } from '../session/slot-waits.js';
 import { continueContainers } from '../primitives/continue-containers.js';
 
 export interface StartOptions {
@@ -105,6 +106,7 @@ export function restoreSession(
     completeIfDone(session);
     // It may have been resumed in between: while it's suspended, others get the places.
     askForPlaces(session);
+    askForSlots(session);
   }
   if (instance.status === 'Terminated' && !hasAnnouncedEnd(instance)) {
     terminate(session, instance.endTime ?? now, 'Terminated');
@@ -134,7 +136,7 @@ export function applyStatus(session: Session, status: InstanceStatus, at: number
   if (instance.status === 'Terminated' && status !== 'Terminated') return;
   switch (status) {
     case 'Suspended':
-      instance.status = 'Suspended';
+      suspend(session);
       instance.endTime = null;
       instance.outcome = null;
       withdrawAnnouncement(instance);
@@ -143,6 +145,7 @@ export function applyStatus(session: Session, status: InstanceStatus, at: number
       instance.status = 'Runnable';
       instance.stepsWithoutWait = 0;
       askForPlaces(session);
+      askForSlots(session);
       completeIfDone(session);
       break;
     case 'Terminated':
@@ -160,7 +163,7 @@ export function haltInstance(session: Session, type: string, message: string): v
   const { instance } = session;
   const [pointerId] = session.queue;
   const pointer = pointerId === undefined ? undefined : instance.pointers.get(pointerId);
-  instance.status = 'Suspended';
+  suspend(session);
   instance.stepsWithoutWait = 0;
   instance.lastError = {
     stepId: pointer?.stepId ?? '',

@@ -21,8 +21,10 @@ import {
   stopWaitingAnswered,
 } from '../session/pointer-states.js';
 import { endWait, type Session } from '../session/session.js';
+import { suspend } from '../session/slot-waits.js';
 import { continueContainers } from '../primitives/continue-containers.js';
 import { applyChildEnd, type ChildMessage } from './child-end.js';
+import { applySlots, type SlotsMessage } from './slots.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
 
 export interface EventMessage {
@@ -111,6 +113,7 @@ export type Message =
   | CleanUpMessage
   | JoinMessage
   | ModifyMessage
+  | SlotsMessage
   | OverflowMessage;
 
 /**
@@ -154,6 +157,9 @@ export function applyMessage(
       beginCleanUp(session, status, message.graceUntil ?? session.now + GRACE_MS);
       completeIfDone(session);
       break;
+    case 'slots':
+      applySlots(session, message);
+      break;
     case 'modify':
       applyModification(session, message, status);
       break;
@@ -184,7 +190,7 @@ function applyModification(session: Session, message: ModifyMessage, status: Ins
     session.changes.repairs.push({ ...repair, time: session.now, detail });
   }
   if (result.outcome === 'impossible' && hasResumed && session.instance.status === 'Runnable') {
-    session.instance.status = 'Suspended';
+    suspend(session);
   }
   keepAnswer(session, { id, keyed, result });
 }

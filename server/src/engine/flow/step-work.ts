@@ -16,6 +16,7 @@ import { proceedsInFlight } from '../failure/in-flight.js';
 import { jsonLength } from '../values/json-length.js';
 import { setField, type JsonObject, type Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
+import { requestSlots } from '../primitives/request-slots.js';
 import { InputError, StepFailedError } from '../primitives/primitive.js';
 import { primitiveOf } from '../primitives/primitives.js';
 import { putBackReady, stepOf, takeReady, type Session } from '../session/session.js';
@@ -93,21 +94,30 @@ export function failWork(session: Session, { pointer }: StepWork, failure: Failu
   continueContainers(session);
 }
 
-/**
- * Passes a step's evaluated inputs to its primitive, which decides what happens. `shown`: the inputs as kept in the history.
- */
+export interface EvaluatedInputs {
+  readonly inputs: JsonObject;
+  /** The inputs as kept in the history. */
+  readonly shown: Json;
+  /** The keys of the step's limits, in their order; null for one without a key. Omitted: none has a key. */
+  readonly keys?: readonly Json[];
+}
+
+/** Passes a step's evaluated inputs to its primitive, which decides what happens. */
 export function enterStep(
   session: Session,
   pointer: Pointer,
-  inputs: JsonObject,
-  shown: Json,
+  { inputs, keys, shown }: EvaluatedInputs,
 ): void {
   pointer.inputs = shown;
   session.dirty = true;
   session.grown += jsonLength(inputs);
   try {
+    const { limits } = stepOf(session, pointer);
+    if (limits.length > 0) requestSlots(session, pointer, limits, keys);
     primitiveOf(session, pointer).enter(session, pointer, inputs);
   } catch (error) {
+    // It has neither taken them nor waited for them.
+    delete pointer.slots;
     failStep(session, pointer, failureOf(error));
   }
   continueContainers(session);

@@ -11,6 +11,7 @@ import type { ModificationAnswer } from './modification.js';
 import type { JsonObject } from '../values/json.js';
 import type { InstanceTrace } from './instance-trace.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
+import type { LimitKey } from './slots.js';
 import type { TriggerStart } from './trigger.js';
 import type { Priority } from './start-options.js';
 import type { Tags } from '../values/tags.js';
@@ -72,6 +73,8 @@ export type OutboxMessage =
     }
   /** The place of an ended instance is free. */
   | { readonly kind: 'free-place' }
+  /** Steps of this instance wait for slots of this key, which may have become free unnoticed. */
+  | { readonly kind: 'ask-slots'; readonly on: LimitKey }
   /** Asks an open instance to also announce its end to a step of this one. */
   | {
       readonly kind: 'join';

@@ -16,6 +16,10 @@
  *                                            v
  *                                     (ended: successors opened, record written, removed)
  *
+ *   With Limits:  [ primitive.enter ] --> effect or child, with slots, if the commit gets them
+ *                                     \-> limited: waits for its slots --> effect or child
+ *                                     \-> activity: the item waits for its slots in its queue
+ *
  *   From every state:  failed --> sleeping until the next attempt (after `finishing`: with the result, back to
  *                                 `finishing`) | the same and the instance Suspended
  *                                 | instance Terminated
@@ -39,7 +43,11 @@
  *  E10 A clean-up compensates each begun step once, newest first, one after another.
  *  E14 While something is stopped, nothing begins inside it. Each execution in it that had begun and has CompensateWith is in
  *      the plan, with its outcome.
+ *  E15 `slots` is set exactly while the current attempt of a step with Limits takes, waits for or holds its slots: in the states
+ *      `effect`, `child`, `limited` and `activity`. It names that attempt. Every request is freed once: with the change that ends
+ *      the attempt, or, for an activity with a result, by the store.
  */
+import type { LimitKey, SlotRequest } from './slots.js';
 import type { StepError } from './step-record.js';
 import type { Json, JsonObject } from '../values/json.js';
 
@@ -109,6 +117,16 @@ export type PointerState =
       readonly wait: boolean;
       readonly started: boolean;
     }
+  /**
+   * The step waits for its slots, and begins with `next`. Nothing external has begun. `on`: the first need that could not be met
+   * when it began to wait; the store may have found another one since.
+   */
+  | {
+      readonly kind: 'limited';
+      readonly since: number;
+      readonly on: LimitKey;
+      readonly next: BegunState;
+    }
   /** Steps inside it are running. */
   | { readonly kind: 'open' }
   /** Compensations run one after another; `plan[next]` is the one that starts when the current one has ended. */
@@ -117,6 +135,9 @@ export type PointerState =
       readonly plan: readonly CompensationEntry[];
       readonly next: number;
     };
+
+/** A state in which work outside of the engine is under way. */
+export type BegunState = Extract<PointerState, { readonly kind: 'effect' | 'child' }>;
 
 /** The result of a step whose outputs or selectors then failed: an event, a worker's result, a response. */
 export interface KeptResult {
@@ -207,6 +228,8 @@ export interface Pointer {
   stopping?: Stopping;
   /** An attempt has ended with an unknown outcome since the step was last reached or compensated. */
   isUncertain?: true;
+  /** The slots of the current attempt (E15). */
+  slots?: SlotRequest;
   /** The position in the history of the oldest step inside that can be compensated; absent if there is none. */
   oldestInside?: number;
 }

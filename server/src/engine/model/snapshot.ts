@@ -28,14 +28,18 @@ import type { Tags } from '../values/tags.js';
 import type { TriggerStart } from './trigger.js';
 
 /** Incremented when nodes that know only the previous format could not continue a stored instance. */
-export const STATE_VERSION = 3;
+export const STATE_VERSION = 4;
 
-/** The format that a node must know to continue this instance: 3 while it's in a queue, or will be, 2 while something in it is stopped. */
+/**
+ * The format that a node must know to continue this instance: 4 while it has or needs slots, 3 while it's in a queue, or will be,
+ * 2 while something in it is stopped.
+ */
 export function stateVersionOf({ cleanUp, pointers }: Instance): number {
   let version = cleanUp !== null && cleanUp.plan === null ? 2 : 1;
-  for (const { isEnding, state } of pointers.values()) {
-    if (isInQueue(state)) return 3;
-    if (isEnding === true) version = 2;
+  for (const { isEnding, slots, state } of pointers.values()) {
+    if (slots !== undefined) return 4;
+    if (isInQueue(state)) version = 3;
+    else if (isEnding === true) version = Math.max(version, 2);
   }
   return version;
 }

@@ -17,6 +17,7 @@ export const activity = primitive({
     const { attempt, stepId, undone } = pointer;
     const id = executionKey(session.instance.id, pointer);
     const again = undone === undefined ? {} : { undone };
-    session.changes.activities.push({ id, stepId, attempt, ...again, name, parameters });
+    const needs = pointer.slots === undefined ? {} : { needs: pointer.slots.needs };
+    session.changes.activities.push({ id, stepId, attempt, ...again, name, parameters, ...needs });
   },
 });

@@ -24,14 +24,13 @@ import {
 } from '../model/start-options.js';
 import { readTags } from '../model/start-tags.js';
 import type { Tags } from '../values/tags.js';
-import { setState } from '../session/pointer-states.js';
+import { request } from '../session/pointer-states.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 
 /** HttpRequest and custom steps: the body gets the inputs, and its result comes back through `applyEffect`. */
 export const effect = primitive({
   enter(session, pointer, inputs) {
-    setState(session, pointer, { kind: 'effect', inputs });
-    session.changes.effects.push(pointer.id);
+    request(session, pointer, { kind: 'effect', inputs });
   },
 });
 
@@ -50,8 +49,7 @@ export const subWorkflow = primitive({
     if (wait && waitsAbove(session.instance.parent) >= WAITING_PARENTS_MAX)
       throw new InputError(TOO_MANY);
     const workflowId = childIdOf(session.instance.id, pointer);
-    setState(session, pointer, { kind: 'child', workflowId, inputs, wait, started: false });
-    session.changes.effects.push(pointer.id);
+    request(session, pointer, { kind: 'child', workflowId, inputs, wait, started: false });
   },
 });
 

@@ -11,6 +11,7 @@ import { withdrawAnnouncement } from '../session/end-instance.js';
 import { completeIfDone } from '../session/end-path.js';
 import { openPointer } from '../session/pointers.js';
 import type { Session } from '../session/session.js';
+import { askForSlots } from '../session/slot-waits.js';
 import { continueContainers } from '../primitives/continue-containers.js';
 import type { WorkflowDefinition } from '../model/definition.js';
 import { isEnded, type Instance } from '../model/instance.js';
@@ -149,7 +150,10 @@ function goOn(session: Session, modification: Modification, canceled: readonly P
     if (container?.children === 0) session.joins.add(container.id);
   }
   const endsHere = modification.cancel === 'all' && instance.pointers.size === 0;
-  if (modification.resume || endsHere) instance.status = 'Runnable';
+  if (modification.resume || endsHere) {
+    instance.status = 'Runnable';
+    askForSlots(session);
+  }
   completeIfDone(session);
   continueContainers(session);
 }

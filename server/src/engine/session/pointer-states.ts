@@ -1,5 +1,6 @@
 /** The state transitions of a pointer: finish, sleep, restart, or stop waiting. */
 import {
+  type BegunState,
   type QueueReason,
   executionKey,
   type KeptResult,
@@ -10,9 +11,11 @@ import type { Instance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
 import type { JsonObject } from '../values/json.js';
 import { stepOf, type Session } from './session.js';
+import { freeUnlessKept } from './slots.js';
 
-/** Moves a pointer to another state, and into or out of the run queue. */
+/** Moves a pointer to another state, and into or out of the run queue. Slots that it doesn't need there are free. */
 export function setState(session: Session, pointer: Pointer, state: PointerState): void {
+  freeUnlessKept(session, pointer, state);
   if (session.instance.trace?.sampled === true) noteWait(session, pointer, state);
   pointer.state = state;
   if (state.kind === 'ready' || state.kind === 'finishing') session.queue.add(pointer.id);
@@ -20,10 +23,17 @@ export function setState(session: Session, pointer: Pointer, state: PointerState
   session.dirty = true;
 }
 
+const NOTED_WAITS: ReadonlySet<PointerState['kind']> = new Set([
+  'sleeping',
+  'event',
+  'child',
+  'limited',
+]);
+
 /** Workers' spans show the waits for them. */
 function noteWait(session: Session, pointer: Pointer, next: PointerState): void {
   const { kind } = pointer.state;
-  if (kind === next.kind || (kind !== 'sleeping' && kind !== 'event' && kind !== 'child')) return;
+  if (kind === next.kind || !NOTED_WAITS.has(kind)) return;
   const endedBy = kind === 'event' ? session.appliedSpan : null;
   session.changes.endedWaits.push({ pointer: { ...pointer }, until: session.now, endedBy });
 }
@@ -129,6 +139,15 @@ export function beginAttempt(session: Session, pointer: Pointer): void {
   );
 }
 
+/** Moves a pointer to a state in which work outside of the engine begins, once that is committed and it has its slots. */
+export function request(session: Session, pointer: Pointer, state: BegunState): void {
+  setState(session, pointer, state);
+  const { changes, interrupted } = session;
+  changes.effects.push(pointer.id);
+  interrupted.delete(pointer.id);
+  if (pointer.slots !== undefined) changes.takenSlots.push(pointer.slots);
+}
+
 /** Called when the response has arrived: no external wait is left to cancel. */
 export function stopWaitingAnswered(session: Session, pointer: Pointer): void {
   setState(session, pointer, { kind: 'open' });
@@ -144,6 +163,12 @@ function leaveChild(instance: Instance, pointer: Pointer, workflowId: string): v
   );
 }
 
+/** Removes the work item of an activity. */
+export function withdrawItem({ changes, instance }: Session, pointer: Pointer): void {
+  changes.removedActivities.push(executionKey(instance.id, pointer));
+  if (pointer.slots !== undefined) changes.freedSlots.push(pointer.slots);
+}
+
 /** Cancels everything external that the pointer waits for. Idempotent. */
 export function stopWaiting(session: Session, pointer: Pointer): void {
   const { changes, instance } = session;
@@ -152,7 +177,9 @@ export function stopWaiting(session: Session, pointer: Pointer): void {
       changes.removedSubscriptions.push(executionKey(instance.id, pointer));
       break;
     case 'activity':
-      changes.removedActivities.push(executionKey(instance.id, pointer));
+      withdrawItem(session, pointer);
+      break;
+    case 'limited':
       break;
     case 'effect':
       changes.abortedEffects.push(pointer.id);

@@ -11,6 +11,7 @@ import type { StepDefinition, WorkflowDefinition } from '../model/definition.js'
 import type { Instance } from '../model/instance.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
+import type { LimitKey, SlotRequest } from '../model/slots.js';
 import type { StepError, StepRecord, StepRecordStatus } from '../model/step-record.js';
 import type { AppliedRepair } from '../model/modification.js';
 import type { Json } from '../values/json.js';
@@ -31,6 +32,15 @@ export interface ActivityOffer {
   readonly undone?: number;
   readonly name: string;
   readonly parameters: Json;
+  /** The slots that its holder needs; omitted: none. The claim takes them, and the store frees them with the result. */
+  readonly needs?: SlotRequest['needs'];
+}
+
+/** An execution that waits for its slots. */
+export interface WaitingSlots extends SlotRequest {
+  readonly since: number;
+  /** The first of its needs that can't be met. */
+  readonly on: LimitKey;
 }
 
 export interface LogLine {
@@ -83,6 +93,16 @@ export interface Changes {
   activities: ActivityOffer[];
   removedActivities: string[];
   settledActivities: string[];
+  /** The commit must get these, or it is refused; see `refuseSlots`. Not those of activities. */
+  takenSlots: SlotRequest[];
+  waitingSlots: WaitingSlots[];
+  /** Executions that waited, and have begun with slots that the store gave them. */
+  begunSlots: string[];
+  /**
+   * Requests that the store may know and that hold or wait for nothing any more. They come first: an execution that is also among
+   * the waiting ones gives its slots back, and waits again.
+   */
+  freedSlots: SlotRequest[];
   /** For the audit. */
   repairs: AppliedRepair[];
 
@@ -93,6 +113,8 @@ export interface Changes {
   endedAttempts: EndedAttempt[];
   /** For traces. */
   endedWaits: EndedWait[];
+  /** For the metrics: steps that got the slots for which they have waited. */
+  endedSlotWaits: { readonly limit: string; readonly waitedMs: number }[];
   /** Pointers whose effect must be started. */
   effects: number[];
   /** Pointers whose effect is no longer needed. */
@@ -151,11 +173,16 @@ export function noChanges(): Changes {
     activities: [],
     removedActivities: [],
     settledActivities: [],
+    takenSlots: [],
+    waitingSlots: [],
+    begunSlots: [],
+    freedSlots: [],
     repairs: [],
     logLines: [],
     failedAttempts: [],
     endedAttempts: [],
     endedWaits: [],
+    endedSlotWaits: [],
     effects: [],
     abortedEffects: [],
   };

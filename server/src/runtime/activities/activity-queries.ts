@@ -56,9 +56,10 @@ export class ActivityQueries {
 
 function viewItem(item: ActivityListItem, now: number): ActivityItemView {
   const { attempt, availableAt, claimed, createdAt, deferred, id, instanceId, workerId } = item;
-  const { definitionId, priority, reference } = item;
-  const isHeld = claimed && !deferred && availableAt > now;
-  const unheld = deferred ? 'deferred' : 'waiting';
+  const { definitionId, limited, priority, reference } = item;
+  const isHeld = claimed && !deferred && !limited && availableAt > now;
+  const unclaimed = deferred ? 'deferred' : 'waiting';
+  const unheld = limited ? 'limited' : unclaimed;
   return {
     workflowId: instanceId,
     definitionId,

@@ -63,7 +63,7 @@ export interface ActivityItemView {
   readonly priority: Priority;
   readonly offeredTime: number;
   /** `deferred`: skipped, because its workflow is not Runnable. */
-  readonly state: 'waiting' | 'held' | 'deferred';
+  readonly state: 'waiting' | 'held' | 'deferred' | 'limited';
   readonly workerId: string | null;
   /** Null: it is held without a lease, or isn't held. */
   readonly leaseUntil: number | null;

@@ -5,40 +5,58 @@
  *      extended the lease in the meantime: then the search for work finds nothing, and that node's timer follows.
  */
 import type { Clock } from '../../base/clock.js';
+import type { ActivityRecord } from '../../store/records/activities.js';
+import type { LimitKey, NeededSlot } from '../../store/records/slots.js';
 
 export interface LeaseTimersOptions {
   readonly clock: Clock;
   /** Work of this name is available again. */
   readonly offer: (name: string) => void;
+  /** The slots of the item are free again. */
+  readonly lookAtLimits: (keys: readonly LimitKey[]) => void;
+}
+
+interface Watched {
+  readonly cancel: () => void;
+  readonly needs: readonly NeededSlot[];
 }
 
 export class LeaseTimers {
   readonly #options: LeaseTimersOptions;
-  readonly #cancels = new Map<string, () => void>();
+  readonly #watched = new Map<string, Watched>();
 
   constructor(options: LeaseTimersOptions) {
     this.#options = options;
   }
 
-  /** @param endsAt null: the item is held until its worker reports a result */
-  watch(activityId: string, name: string, endsAt: number | null): void {
-    this.forget(activityId);
+  /**
+   * @param item its needs may be omitted if the item is watched already
+   * @param endsAt null: the item is held until its worker reports a result
+   */
+  watch(
+    { id, name, needs = this.#watched.get(id)?.needs ?? [] }: WatchedItem,
+    endsAt: number | null,
+  ): void {
+    this.forget(id);
     if (endsAt === null) return;
-    const { clock, offer } = this.#options;
+    const { clock, lookAtLimits, offer } = this.#options;
     const cancel = clock.at(endsAt, () => {
-      this.#cancels.delete(activityId);
+      this.#watched.delete(id);
       offer(name);
+      lookAtLimits(needs);
     });
-    this.#cancels.set(activityId, cancel);
+    this.#watched.set(id, { cancel, needs });
   }
 
   /** The item is done, or is in the queue again. */
   forget(activityId: string): void {
-    this.#cancels.get(activityId)?.();
-    this.#cancels.delete(activityId);
+    this.#watched.get(activityId)?.cancel();
+    this.#watched.delete(activityId);
   }
 
   stop(): void {
-    for (const activityId of this.#cancels.keys()) this.forget(activityId);
+    for (const activityId of this.#watched.keys()) this.forget(activityId);
   }
 }
+
+type WatchedItem = Pick<ActivityRecord, 'id' | 'name' | 'needs'>;

@@ -18,7 +18,9 @@ import { AppError } from '../../base/errors.js';
 import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import type { Logger } from '../../base/logger.js';
 import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
+import type { LimitKey } from '../../store/records/slots.js';
 import {
+  isClaimed,
   isLongActivity,
   type ActivityClaim,
   type ActivityRecord,
@@ -72,6 +74,10 @@ export interface WorkClaimsOptions {
   /** Who claims the instance that receives a result. */
   readonly claimer: () => MessageClaimer | undefined;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
+  /** Others may wait for slots of these keys. */
+  readonly lookAtLimits: (keys: readonly LimitKey[]) => void;
+  /** Items can't be claimed, because slots of these keys aren't free. */
+  readonly claimRefused: (keys: readonly LimitKey[]) => void;
   /** Called when work of this name is available again. */
   readonly offer: (name: string) => void;
 }
@@ -106,11 +112,13 @@ export class WorkClaims {
     for (;;) {
       // The id of the item is unknown before the claim, so the token is completed afterwards.
       const { token, claim } = this.prepare('', claimant);
-      const { clock, store } = this.#options;
+      const { claimRefused, clock, store } = this.#options;
       const now = clock.now();
       const request = { name, now, claim, deferMs: DEFER_MS, lengthMax };
       const item = await store.claimActivity(request);
-      if (item === null || isLongActivity(item)) return item;
+      if (item?.limitedBy !== undefined) claimRefused(item.limitedBy);
+      if (isLongActivity(item)) return item;
+      if (!isClaimed(item)) return null;
       const full = `${Buffer.from(item.id).toString('base64url')}${token}`;
       const { leaseMs } = claimant;
       const work = this.deliver(item, { token: full, claim, leaseMs });
@@ -139,7 +147,7 @@ export class WorkClaims {
     const now = clock.now();
     this.claimTimes.add(item.id, now);
     if (leaseMs === null) this.#unkept.add({ activityId: item.id, tokenHash: claim.tokenHash });
-    else this.#leases.watch(item.id, item.name, claim.leaseExpiresAt);
+    else this.#leases.watch(item, claim.leaseExpiresAt);
     return {
       token,
       activityName: item.name,
@@ -188,16 +196,17 @@ export class WorkClaims {
     const { clock, leaseMsMax, store } = this.#options;
     const wantedMs = leaseMs ?? readToken(token)?.leaseMs ?? null;
     const heldForMs = wantedMs === null ? null : Math.min(wantedMs, leaseMsMax);
-    const tokenExpiresAt = heldForMs === null ? FAR_FUTURE_MS : clock.now() + heldForMs;
+    const now = clock.now();
+    const tokenExpiresAt = heldForMs === null ? FAR_FUTURE_MS : now + heldForMs;
     const held = await this.#decide(token, async ({ activityId, tokenHash }) => {
-      const extended = await store.extendActivity(activityId, tokenHash, tokenExpiresAt);
+      const extended = await store.extendActivity(activityId, tokenHash, tokenExpiresAt, now);
       return extended === null ? null : { ...extended, activityId };
     });
     if (held === null) throw await this.#refusalOf(token);
     const { activityId, name, withdrawn } = held;
     // No worker gets a withdrawn item after its lease.
     const endsAt = withdrawn || heldForMs === null ? null : tokenExpiresAt;
-    this.#leases.watch(activityId, name, endsAt);
+    this.#leases.watch({ id: activityId, name }, endsAt);
     return { tokenExpiresAt, cancelRequested: withdrawn };
   }
 
@@ -224,16 +233,17 @@ export class WorkClaims {
    * @throws AppError `activity_not_found`, `work_cancelled`
    */
   async giveBack(token: string, by: ReleasedBy): Promise<void> {
-    const name = await this.#decide(token, ({ activityId, tokenHash }) =>
+    const released = await this.#decide(token, ({ activityId, tokenHash }) =>
       this.#options.store.releaseActivity(activityId, tokenHash, by === 'worker'),
     );
-    if (name === null) {
+    if (released === null) {
       await this.#giveBackWithdrawn(token);
       return;
     }
     const activityId = readToken(token)?.activityId;
     if (activityId !== undefined) this.#letGo(activityId);
-    this.#options.offer(name);
+    this.#options.lookAtLimits(released.waits);
+    this.#options.offer(released.name);
   }
 
   /** Idempotent, in case the response to the first call was lost. */
@@ -292,6 +302,7 @@ export class WorkClaims {
     const end = result.succeeded ? 'completed' : 'failed';
     this.#traceHeld(completed.activity, reported.released === true ? 'released' : end);
     this.#letGo(activityId);
+    if (completed.waits !== undefined) this.#options.lookAtLimits(completed.waits);
     // The instance has ended before a commit withdrew its work: no step waits for the result.
     if (completed.posted === null) return 'stale';
     posted(completed.posted, message);

@@ -36,6 +36,7 @@ import type { ReadingGate } from '../memory/reading-gate.js';
 import { listSummaries, summaryOf } from './definition-summaries.js';
 import type { TriggerRegistry } from '../trigger-records/trigger-registry.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
+import type { LimitList } from '../limits/limit-list.js';
 import type { StepScripts } from './step-scripts.js';
 import { VersionAuthors } from './version-authors.js';
 
@@ -52,6 +53,7 @@ export interface DefinitionCatalogOptions {
   /** Limits reads for display. */
   readonly reading: ReadingGate;
   readonly stepScripts: StepScripts;
+  readonly limits: Pick<LimitList, 'get' | 'names'>;
   readonly inputSchemas: Pick<InputSchemas, 'check'>;
   /** Null: this server doesn't run instances, so it has no secrets. */
   readonly secretNames: (() => readonly string[]) | null;

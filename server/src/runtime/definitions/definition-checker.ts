@@ -41,6 +41,8 @@ import {
 import type { ScriptRuntime, SyntaxProblem } from '../../scripts/script-runtime.js';
 import { CronSchedule, parseCronSchedule } from '../../schedules/cron-schedule.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
+import type { LimitList } from '../limits/limit-list.js';
+import { limitErrors } from './limit-errors.js';
 import type { StepScripts } from './step-scripts.js';
 
 /** Maximum number of expressions that Python checks in one call, and their maximum total length. */
@@ -50,6 +52,7 @@ const BATCH_LENGTH_MAX = 64 * 1024;
 export interface DefinitionCheckerOptions {
   readonly scripts: Pick<ScriptRuntime, 'checkSyntax' | 'examine'>;
   readonly stepScripts: Pick<StepScripts, 'known'>;
+  readonly limits: Pick<LimitList, 'get' | 'names'>;
   readonly inputSchemas: Pick<InputSchemas, 'check'>;
   /** Null: this server doesn't run instances, so it has no secrets. */
   readonly secretNames: (() => readonly string[]) | null;
@@ -71,7 +74,11 @@ export class DefinitionChecker {
     const parsed = parseDefinition(document, { ...(writtenNumber && { writtenNumber }) });
     const withSchema = mergeProblems(parsed.errors, await this.#schemaErrors(parsed));
     const withSteps = mergeProblems(withSchema, await this.#unknownSteps(parsed));
-    const withCrons = mergeProblems(withSteps, cronErrors(parsed.crons));
+    const withLimits = mergeProblems(
+      withSteps,
+      await limitErrors(parsed.limits, this.#options.limits),
+    );
+    const withCrons = mergeProblems(withLimits, cronErrors(parsed.crons));
     const room = MAX_PROBLEMS - withCrons.length;
     const errors = mergeProblems(withCrons, await this.#syntaxErrors(parsed.expressions, room));
     const warnings = mergeProblems(parsed.warnings, await this.#oddities(parsed));

@@ -34,6 +34,7 @@ const ORDER: Readonly<Record<WaitReason['kind'], number>> = {
   event: 4,
   workflow: 5,
   queue: 5,
+  limit: 5,
   scheduled: 6,
   timer: 7,
   running: 8,

@@ -10,6 +10,7 @@ import type {
   PointerFacts,
   WaitReason,
 } from './explanation.js';
+import { explainLimit } from './explain-limit.js';
 import { failingFor } from './failing-for.js';
 import { plainDuration } from './plain-duration.js';
 import { NO_PLACE, placeOf, type StepPlace } from './step-place.js';
@@ -34,10 +35,14 @@ function sayState(pointer: Pointer, facts: InstanceFacts): Said {
         : sayTimer(pointer, state, facts);
     case 'queued':
       return sayQueue(pointer, facts);
+    case 'limited':
+      return sayLimit(pointer, facts);
     case 'event':
       return sayEvent(pointer, state, facts);
     case 'activity':
-      return sayActivity(pointer, state, facts);
+      return facts.of.get(pointer.id)?.kind === 'limit'
+        ? sayLimit(pointer, facts)
+        : sayActivity(pointer, state, facts);
     case 'child':
       return sayChild(pointer, state, facts);
     case 'effect':
@@ -112,6 +117,18 @@ function sayBefore(
   return status === 'Suspended'
     ? '; all have ended, and it begins when it is resumed'
     : '; all have ended, and it is about to begin';
+}
+
+function sayLimit(pointer: Pointer, facts: InstanceFacts): Said {
+  const { holders, since, text } = explainLimit(pointer, facts);
+  return {
+    kind: 'limit',
+    text: `${text}${timeOut(pointer.deadline, facts)}`,
+    since,
+    until: pointer.deadline,
+    ...(holders.length > 0 && { holders }),
+    actions: facts.status === 'Runnable' ? ['suspend', 'terminate'] : ['terminate'],
+  };
 }
 
 function sayRetry(

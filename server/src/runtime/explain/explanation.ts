@@ -5,6 +5,8 @@ import type { Instance } from '../../engine/model/instance.js';
 import type { StepError } from '../../engine/model/step-record.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { Pointer } from '../../engine/model/pointer.js';
+import type { LimitRule } from '../../store/records/rates.js';
+import type { SlotPosition } from '../../store/records/slots.js';
 import type { ActivityRecord } from '../../store/records/activities.js';
 import type { InstanceOutcome, InstanceStatus } from '../../store/records/instances.js';
 import type { Polling } from '../fleet/node-types.js';
@@ -19,6 +21,8 @@ export type ReasonKind =
   | 'timer'
   /** It waits for other runs to end. */
   | 'queue'
+  /** It waits for a slot. */
+  | 'limit'
   | 'retry'
   | 'event'
   | 'activity'
@@ -121,8 +125,18 @@ export type PointerFacts =
       /** Set if it waits for a place; `holders` have one. */
       readonly places?: PlaceFacts;
     }
+  | LimitFacts
   /** Null: there is no such instance. */
   | { readonly kind: 'child'; readonly child: Explanation | null };
+
+/** A step waits for a slot. */
+export interface LimitFacts {
+  readonly kind: 'limit';
+  /** Null: it has got its slots, and is about to begin. */
+  readonly position: SlotPosition | null;
+  /** Null: there is no such limit. */
+  readonly rule: LimitRule | null;
+}
 
 export interface InstanceFacts {
   readonly now: number;

@@ -2,15 +2,14 @@
 import type { StepRecordStatus } from '../../engine/model/step-record.js';
 import type { EndedAttempt } from '../../engine/session/session.js';
 import type { Repair } from '../../engine/model/modification.js';
+import { LimitMetrics } from './limit-metrics.js';
+import { KnownLabels } from './known-labels.js';
 import type { StoreStatistics } from '../../store/records/housekeeping.js';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 /** Sampling the event loop lag wakes an idle process 100 times per second. It's measured when metrics are read instead. */
 const SAMPLED = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 const NEVER_MS = 2 ** 31 - 1;
-
-/** Each label of a metric costs memory here and in Prometheus. */
-const DEFINITION_LABELS_MAX = 500;
 
 /** How runs end: status and outcome. */
 const ENDINGS = [
@@ -30,6 +29,7 @@ const RESULTS: Readonly<Record<StepRecordStatus, string>> = {
 
 export class RuntimeMetrics {
   readonly registry = new Registry();
+  readonly limits = new LimitMetrics(this.registry);
   readonly #started = this.#counter('stepwright_workflows_started_total', 'Instances started.');
   readonly #refusedStarts = this.#counter(
     'stepwright_starts_refused_total',
@@ -97,7 +97,7 @@ export class RuntimeMetrics {
     ['definition', 'next'],
   );
   /** The definitions with a label of their own. */
-  readonly #definitions = new Set<string>();
+  readonly #definitions = new KnownLabels();
   readonly #startedDefinitions = new Set<string>();
   readonly #stepSeconds = new Histogram({
     name: 'stepwright_step_duration_seconds',
@@ -201,7 +201,7 @@ export class RuntimeMetrics {
 
   instanceStarted(definitionId: string): void {
     this.#started.inc();
-    const definition = this.#labelOf(definitionId);
+    const definition = this.#definitions.of(definitionId);
     if (this.#startedDefinitions.has(definition)) return;
     this.#startedDefinitions.add(definition);
     // Prometheus sees no increase at the start of a series, so the first failed run might not trigger an alert.
@@ -237,7 +237,7 @@ export class RuntimeMetrics {
   }
 
   instanceEnded(definitionId: string, status: string, outcome: string): void {
-    this.#ended.inc({ status, outcome, definition: this.#labelOf(definitionId) });
+    this.#ended.inc({ status, outcome, definition: this.#definitions.of(definitionId) });
   }
 
   instancesRemoved(reason: 'retention' | 'purge', count: number): void {
@@ -258,7 +258,7 @@ export class RuntimeMetrics {
 
   /** `next`: the step's next action. */
   attemptFailed(definitionId: string, next: string): void {
-    this.#failedAttempts.inc({ definition: this.#labelOf(definitionId), next });
+    this.#failedAttempts.inc({ definition: this.#definitions.of(definitionId), next });
   }
 
   /** There are as many types as there are scripts. */
@@ -385,13 +385,6 @@ export class RuntimeMetrics {
       this.#oldestActivity.set({ activity: name }, ageMs / 1000);
     }
     this.#undelivered.set(statistics.undeliveredEvents);
-  }
-
-  /** Only the first definitions get a label of their own. */
-  #labelOf(definitionId: string): string {
-    const known = this.#definitions;
-    if (known.size < DEFINITION_LABELS_MAX) known.add(definitionId);
-    return known.has(definitionId) ? definitionId : '';
   }
 
   #counter(name: string, help: string, labelNames: string[] = []): Counter {

@@ -188,6 +188,8 @@ const NO_CHILD: ReadonlySet<string> = new Set([
   'InputError',
   'SubWorkflowFailed',
   'TooManyDescendants',
+  'InvalidLimitKey',
+  'UnknownLimit',
 ]);
 
 /** Pointers still open when their instance ends are shown as ended, even before the node that runs it has written their end. */
@@ -256,6 +258,7 @@ function statusOf(pointer: Pointer): StepView['status'] {
     case 'event':
     case 'activity':
     case 'child':
+    case 'limited':
       return 'Waiting';
   }
 }
@@ -267,6 +270,8 @@ function waitOf(pointer: Pointer): WaitView | null {
       return { kind: waitsForRetry(state) ? 'retry' : 'time', until: state.until };
     case 'queued':
       return { kind: 'queue' };
+    case 'limited':
+      return { kind: 'limit', ...state.on, since: state.since };
     case 'event':
       return { kind: 'event', eventName: state.name, eventKey: state.key };
     case 'activity':

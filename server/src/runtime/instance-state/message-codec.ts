@@ -182,6 +182,7 @@ const SHAPES: Readonly<Record<StoredMessage['kind'], Readonly<Record<string, str
     hasResumed: 'boolean',
     repair: 'object',
   },
+  slots: { execution: 'string' },
   overflow: {},
   join: { workflowId: 'string', pointerId: 'number', attempt: 'number' },
   'child-reference': {

@@ -11,6 +11,7 @@ import type { StepRecord } from '../../engine/model/step-record.js';
 import type { ActivityClaim, NewActivityRecord } from '../../store/records/activities.js';
 import type { HistoryRecord, SideRecords } from '../../store/records/instances.js';
 import type { SubscriptionRecord } from '../../store/records/events.js';
+import type { LimitKey, SlotChanges, SlotRequest } from '../../store/records/slots.js';
 import { nameKeyOf } from '../../base/ids.js';
 import { writeWork } from './message-codec.js';
 
@@ -38,14 +39,21 @@ export class UnsavedChanges {
   #removedSubscriptions: string[] = [];
   #removedActivities: string[] = [];
   #settledActivities: string[] = [];
+  readonly #takenSlots = new Map<string, SlotRequest>();
+  readonly #slotWaits = new Map<string, SlotChanges['wait'][number]>();
+  #begunSlots: string[] = [];
+  #freedSlots: SlotRequest[] = [];
   #repairs: Changes['repairs'] = [];
   #logLines: Changes['logLines'] = [];
   #failedAttempts: Changes['failedAttempts'] = [];
   #endedAttempts: Changes['endedAttempts'] = [];
   #endedWaits: Changes['endedWaits'] = [];
+  #endedSlotWaits: Changes['endedSlotWaits'] = [];
 
   /** True if the commit found no stored event for the instance's waits. */
   noEvents = false;
+  /** Keys of limits at which the commit requires a look: see `SlotOutcome`. */
+  limitKeys: readonly LimitKey[] = [];
   /** True once a commit contained these changes: the store may have parts of them although the commit was lost. */
   #attempted = false;
 
@@ -73,11 +81,13 @@ export class UnsavedChanges {
       if (!wasUnsaved || this.#attempted) this.#removedActivities.push(id);
     }
     this.#settledActivities.push(...changes.settledActivities);
+    this.#collectSlots(changes);
     this.#repairs.push(...changes.repairs);
     this.#logLines.push(...changes.logLines);
     this.#failedAttempts.push(...changes.failedAttempts);
     this.#endedAttempts.push(...changes.endedAttempts);
     this.#endedWaits.push(...changes.endedWaits);
+    this.#endedSlotWaits.push(...changes.endedSlotWaits);
     if (instance.recent.length > RECENT_RECORDS_MAX) this.#spill(session, instance.recent);
   }
 
@@ -109,6 +119,20 @@ export class UnsavedChanges {
     };
   }
 
+  /** Undefined if no step needs slots. */
+  get slots(): SlotChanges | undefined {
+    const take = [...this.#takenSlots.values()];
+    const wait = [...this.#slotWaits.values()];
+    const [begun, free] = [this.#begunSlots, this.#freedSlots];
+    const count = take.length + wait.length + begun.length + free.length;
+    return count === 0 ? undefined : { take, wait, begun, free };
+  }
+
+  /** Called when the store refuses slots to these executions. */
+  slotsRefused(executions: readonly string[]): void {
+    for (const execution of executions) this.#takenSlots.delete(execution);
+  }
+
   /** The modifications that were applied. */
   get repairs(): Changes['repairs'] {
     return this.#repairs;
@@ -126,16 +150,32 @@ export class UnsavedChanges {
     return this.#endedWaits;
   }
 
+  get endedSlotWaits(): Changes['endedSlotWaits'] {
+    return this.#endedSlotWaits;
+  }
+
   get logLines(): Changes['logLines'] {
     return this.#logLines;
+  }
+
+  #collectSlots(changes: Changes): void {
+    for (const request of changes.takenSlots) this.#takenSlots.set(request.execution, request);
+    for (const wait of changes.waitingSlots) this.#slotWaits.set(wait.execution, wait);
+    this.#begunSlots.push(...changes.begunSlots);
+    for (const request of changes.freedSlots) {
+      const wasTaken = this.#takenSlots.delete(request.execution);
+      const wasUnsaved = this.#slotWaits.delete(request.execution) || wasTaken;
+      if (!wasUnsaved || this.#attempted) this.#freedSlots.push(request);
+    }
   }
 
   #offer(session: Session, offers: Changes['activities'], workers: WorkerReservations): void {
     const { id: instanceId, trace } = session.instance;
     const traced = trace === undefined ? {} : { trace };
-    for (const { id, name, ...work } of offers) {
+    for (const { id, name, needs, ...work } of offers) {
       const parameters = writeWork({ ...work, ...traced });
-      const claim = workers.reserve(name, id, parameters.length);
+      // One that needs slots is claimed together with them.
+      const claim = needs === undefined ? workers.reserve(name, id, parameters.length) : null;
       this.#activities.set(id, {
         id,
         instanceId,
@@ -143,6 +183,7 @@ export class UnsavedChanges {
         parameters,
         priority: session.instance.priority,
         createdAt: session.now,
+        ...(needs !== undefined && { needs }),
         ...(claim === null ? {} : { claim }),
       });
     }

@@ -8,6 +8,7 @@ import type { ChangeFeed } from '../changes/change-feed.js';
 import type { RunHistory } from '../fleet/run-history.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceView } from '../model/instance-types.js';
+import type { LimitKey } from '../../store/records/slots.js';
 import { viewCommitted } from '../instance-state/instance-views.js';
 import { EmittedLines } from '../passes/emitted-lines.js';
 import { FailedAttemptsLog } from '../passes/failed-attempts-log.js';
@@ -24,6 +25,8 @@ export interface CommitFollowUpOptions {
   /** Maximum number of lines per second that the EmitLog steps of one definition may write. */
   readonly emitLinesPerSecondMax: number;
   readonly workers: Pick<ActivityBroker, 'created'>;
+  /** Others may wait for slots that the commit has freed. */
+  readonly lookAtLimits: (keys: readonly LimitKey[]) => void;
   readonly changes: Pick<ChangeFeed, 'committed'>;
   readonly ended: (view: InstanceView) => void;
   /** Called if the commit contains results of modifications. */
@@ -54,15 +57,17 @@ export class CommitFollowUp {
     committedAt: number,
     since: number | null,
   ): void {
-    const { answered, changes, ended, history, metrics, workers } = this.#options;
+    const { answered, changes, ended, history, lookAtLimits, metrics, workers } = this.#options;
     const { definitionId, id: workflowId, outcome, status } = instance;
     const ids = { workflowId, definitionId };
     for (const line of saved.logLines) this.#emitted.write({ ...ids, ...line }, instance.trace);
     this.#failedAttempts.note(instance, saved.failedAttempts);
     for (const { action } of saved.repairs) metrics.instanceRepaired(action);
     for (const attempt of saved.endedAttempts) metrics.attemptEnded(attempt);
+    for (const { limit, waitedMs } of saved.endedSlotWaits) metrics.limits.waited(limit, waitedMs);
     this.#spans?.committed(instance, saved, { now: this.#options.clock.now(), since });
     workers.created(saved.side.activities);
+    if (saved.limitKeys.length > 0) lookAtLimits(saved.limitKeys);
     changes.committed(instance);
     if (instance.answers.length > 0) answered(instance.answers);
     if (status !== 'Complete' && status !== 'Terminated') return;

@@ -43,6 +43,7 @@ export function commitOf(
     side: unsaved.side,
     ...(announcement.deliveries.length > 0 && { deliveries: announcement.deliveries }),
     ...unsaved.removals,
+    ...(unsaved.slots !== undefined && { slots: unsaved.slots }),
   };
 }
 

@@ -14,9 +14,11 @@
  */
 import { applyStatus } from '../../engine/flow/lifecycle.js';
 import type { Session } from '../../engine/session/session.js';
+import { refuseSlots } from '../../engine/flow/slots.js';
 import { forgetAnswers } from '../../engine/repair/answers.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { IndexChange, InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
+import type { LimitKey, RefusedSlots } from '../../store/records/slots.js';
 import type { ActorMemory } from '../memory/actor-memory.js';
 import type { Announcement } from '../notifications/change-announcer.js';
 import { StateLength } from '../passes/instance-bounds.js';
@@ -29,7 +31,7 @@ import { IndexTracker } from '../instance-state/index-tracker.js';
 import { beginsByRepair, commitOf, queueChange } from './instance-commit.js';
 import { writeStored } from '../instance-state/long-states.js';
 import { isQueued } from '../instance-state/new-instance.js';
-import { noSideRecords, UnsavedChanges } from '../instance-state/unsaved-changes.js';
+import { UnsavedChanges } from '../instance-state/unsaved-changes.js';
 import { wakeTimeOf } from '../instance-state/wake-time.js';
 
 /** The result of reading the instance again. */
@@ -157,6 +159,10 @@ export class InstanceCommitter implements FirstPass {
     this.#unsaved.noEvents = true;
   }
 
+  mustLookAt(keys: readonly LimitKey[]): void {
+    this.#unsaved.limitKeys = keys;
+  }
+
   /** Call between two turns without a commit, so that an instance cannot grow for long. @throws InstanceTooLargeError */
   assertWritable(): void {
     const { instance } = this.session;
@@ -217,7 +223,7 @@ export class InstanceCommitter implements FirstPass {
 
   /** A new instance that has become too large is quarantined in its initial state, which must be stored first. */
   async #storeAsBegun(error: unknown): Promise<'not-stored'> {
-    const outcome = await this.#insert?.(null, noSideRecords());
+    const outcome = await this.#insert?.(null, new UnsavedChanges());
     if (outcome !== 'not-inserted') throw error;
     return 'not-stored';
   }
@@ -225,12 +231,13 @@ export class InstanceCommitter implements FirstPass {
   async #insertNew(insert: Insert): Promise<'committed' | NotCommitted> {
     let outcome: Awaited<ReturnType<Insert>>;
     try {
-      outcome = await insert(this, this.#unsaved.side);
+      outcome = await insert(this, this.#unsaved);
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       // The caller of the start gets the error. The runner checks whether the instance was stored anyway.
       return 'not-stored';
     }
+    if (typeof outcome === 'object') return this.#waitForSlots(outcome.refused);
     this.#insert = null;
     if (outcome === 'inserted-before') return this.#save();
     if (outcome === 'not-inserted') return 'not-stored';
@@ -273,12 +280,14 @@ export class InstanceCommitter implements FirstPass {
         unsaved: this.#unsaved,
         announcement,
       });
-      const outcome = await environment.traced(instance, () => store.commitInstance(commit));
-      if (outcome !== 'committed') {
-        metrics.commitLost();
+      const result = await environment.traced(instance, () => store.commitInstance(commit));
+      if (result === 'lost' || (typeof result === 'object' && result.outcome === 'refused')) {
         announcement.takeBack();
+        if (result !== 'lost') return this.#waitForSlots(result.refused);
+        metrics.commitLost();
         return 'refused';
       }
+      if (result !== 'committed') this.#unsaved.limitKeys = result.waits;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       const fields = { workflowId: instance.id, err: error };
@@ -289,6 +298,15 @@ export class InstanceCommitter implements FirstPass {
     this.#written({ state, crashes, lastChangeAt: now, revision: revision + 1 });
     announcement.written();
     return 'committed';
+  }
+
+  /** The executions that can't have their slots wait for them: this is committed instead. */
+  #waitForSlots(refused: readonly RefusedSlots[]): 'merged' {
+    const { session } = this;
+    session.now = this.#parts.environment.clock.now();
+    refuseSlots(session, refused);
+    this.#unsaved.slotsRefused(refused.map(({ execution }) => execution));
+    return 'merged';
   }
 
   /** Announcements may depend on index fields that this commit changes. */

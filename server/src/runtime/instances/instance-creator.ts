@@ -3,20 +3,26 @@
  * instance is stored in its initial state and loaded later.
  */
 import type { Instance } from '../../engine/model/instance.js';
+import { invariant } from '../../engine/model/invariant.js';
 import { indexFieldsOf } from '../../engine/values/index-fields.js';
 import { startSession, type StartOptions } from '../../engine/flow/lifecycle.js';
 import type { Session } from '../../engine/session/session.js';
 import { AppError } from '../../base/errors.js';
 import { StoreUnavailableError } from '../../store/store.js';
-import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
-import { FirstInsertion, type FirstPass } from './first-insertion.js';
+import type { InsertInstanceResult } from '../../store/records/instances.js';
+import {
+  FirstInsertion,
+  type FirstPass,
+  type InsertedChanges,
+  type StartResult,
+} from './first-insertion.js';
 import { InstanceActor, type ActorOwner } from './instance-actor.js';
 import { writeInput, writeStored } from '../instance-state/long-states.js';
 import { newRecord, type NewInstance } from '../instance-state/new-instance.js';
 import type { ResidentSet } from './resident-set.js';
 import type { RunnerEnvironment } from './runner-environment.js';
 import { admitStart } from './start-memory.js';
-import { noSideRecords } from '../instance-state/unsaved-changes.js';
+import { UnsavedChanges } from '../instance-state/unsaved-changes.js';
 import type { UncertainWrites } from './uncertain-writes.js';
 
 /** Maximum time to wait for a first pass; after it, the start is stored in its initial state. */
@@ -43,14 +49,14 @@ export interface InstanceCreatorOptions {
 export class InstanceCreator {
   readonly #options: InstanceCreatorOptions;
   /** Starts in progress, by id of the instance. */
-  readonly #underWay = new Map<string, Promise<InsertInstanceResult>>();
+  readonly #underWay = new Map<string, Promise<StartResult>>();
 
   constructor(options: InstanceCreatorOptions) {
     this.#options = options;
   }
 
   /** Resolves once the start is durable, usually after the first pass. */
-  async create(start: NewInstance): Promise<InsertInstanceResult> {
+  async create(start: NewInstance): Promise<StartResult> {
     const { id } = start;
     // Two concurrent starts of one id would create two actors of one instance (R5).
     for (let other = this.#underWay.get(id); other; other = this.#underWay.get(id)) {
@@ -65,7 +71,7 @@ export class InstanceCreator {
     await Promise.allSettled([...this.#underWay.values()]);
   }
 
-  async #create(start: NewInstance): Promise<InsertInstanceResult> {
+  async #create(start: NewInstance): Promise<StartResult> {
     const { environment, isStopping, residents } = this.#options;
     if (isStopping()) {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
@@ -83,7 +89,7 @@ export class InstanceCreator {
     }
   }
 
-  async #startHere(start: NewInstance): Promise<InsertInstanceResult> {
+  async #startHere(start: NewInstance): Promise<StartResult> {
     const { environment, check, owner, residents } = this.#options;
     const { startTime } = start;
     // The pass replaces members of `data`: the caller's object must stay unchanged.
@@ -99,14 +105,14 @@ export class InstanceCreator {
       return created;
     };
     const session = newRun();
-    const insertion = new FirstInsertion(async (firstPass, side) => {
+    const insertion = new FirstInsertion(async (firstPass, changes) => {
       const { instance } = firstPass === null ? newRun() : firstPass.session;
       if (firstPass !== null) instance.index = indexFieldsOf(instance.data, paths);
-      return this.#insert(start, instance, firstPass, side);
+      return this.#insert(start, instance, firstPass, changes);
     });
     const actor = new InstanceActor(environment, owner, session, {
       kind: 'new',
-      insert: (firstPass, side) => insertion.withFirstPass(firstPass, side),
+      insert: (firstPass, changes) => insertion.withFirstPass(firstPass, changes),
     });
     residents.keep(actor);
     actor.wake();
@@ -129,11 +135,12 @@ export class InstanceCreator {
     }
   }
 
-  async #startLater(start: NewInstance): Promise<InsertInstanceResult> {
+  async #startLater(start: NewInstance): Promise<StartResult> {
     const { environment, storedUnstarted, check } = this.#options;
     const { instance } = startSession(start.definition, optionsOf(start), start.startTime);
     instance.index = indexFieldsOf(start.data, await environment.indexPaths(start.definition));
-    const result = await this.#insert(start, instance, null, noSideRecords());
+    const result = await this.#insert(start, instance, null, new UnsavedChanges());
+    invariant(result.outcome !== 'no-slots', 'an instance takes no slots before its first pass');
     if (result.outcome === 'inserted') storedUnstarted();
     if (result.outcome === 'exists') check(start.id);
     return result;
@@ -143,11 +150,11 @@ export class InstanceCreator {
     start: NewInstance,
     instance: Instance,
     firstPass: FirstPass | null,
-    side: SideRecords,
+    { side, slots }: InsertedChanges,
   ): Promise<InsertInstanceResult> {
     const { environment, nodeId } = this.#options;
     const { changeTimes, limits, store } = environment;
-    const { deliveries, written } = environment.announce(instance);
+    const { deliveries, takeBack, written } = environment.announce(instance);
     const state = await writeStored(instance);
     const input = await writeInput(start.input ?? start.data);
     const now = changeTimes.now();
@@ -159,6 +166,7 @@ export class InstanceCreator {
       store.insertInstance({
         record,
         side,
+        ...(slots !== undefined && { slots }),
         ...(deliveries.length > 0 && { deliveries }),
         input,
         openDescendantsMax: limits.descendantsMax,
@@ -167,9 +175,11 @@ export class InstanceCreator {
           record.place !== 'later' && { places: start.concurrency }),
       }),
     );
+    if (result.outcome === 'no-slots') takeBack();
     if (result.outcome !== 'inserted') return result;
     written();
     if (result.noEvents === true) firstPass?.foundNoEvents();
+    if (result.waits !== undefined) firstPass?.mustLookAt(result.waits);
     return result;
   }
 

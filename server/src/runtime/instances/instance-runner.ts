@@ -16,11 +16,7 @@
 import { isEnded } from '../../engine/model/instance.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
 import type { Service } from '../../base/service.js';
-import type {
-  DueInstance,
-  InsertInstanceResult,
-  InstanceSummary,
-} from '../../store/records/instances.js';
+import type { DueInstance, InstanceSummary } from '../../store/records/instances.js';
 import type { InboxMessage } from '../../store/records/messages.js';
 import type { MessageClaimer, PostedMessage } from '../../store/records/posted-messages.js';
 import type { InstanceMemory } from '../memory/instance-memory.js';
@@ -29,6 +25,7 @@ import { TakeOver } from './take-over.js';
 import { ChangeDispatch } from './change-dispatch.js';
 import { DueScan } from './due-scan.js';
 import type { ActorOwner, InstanceActor } from './instance-actor.js';
+import type { StartResult } from './first-insertion.js';
 import { InstanceLoader } from './instance-loader.js';
 import { InstanceLoads, type LoadPriority } from './instance-loads.js';
 import { InstanceCreator } from './instance-creator.js';
@@ -166,7 +163,7 @@ export class InstanceRunner implements Service, ActorOwner {
   }
 
   /** Starts an instance. Resolves once the start is durable, usually after the first pass. */
-  startInstance(start: NewInstance): Promise<InsertInstanceResult> {
+  startInstance(start: NewInstance): Promise<StartResult> {
     if (start.parent === null) this.#loads.served();
     return this.#starts.create(start);
   }

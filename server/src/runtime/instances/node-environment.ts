@@ -32,7 +32,10 @@ import type { WorkerReservations } from '../instance-state/unsaved-changes.js';
 
 type FindDefinition = (id: string, version: number) => Promise<WorkflowDefinition | null>;
 
-export interface NodeEnvironmentOptions extends Pick<OutboxOptions, 'posted' | 'controlled'> {
+export interface NodeEnvironmentOptions extends Pick<
+  OutboxOptions,
+  'posted' | 'controlled' | 'lookAtLimits'
+> {
   readonly announcer: ChangeAnnouncer;
   readonly node: { readonly id: string };
   readonly store: Store;

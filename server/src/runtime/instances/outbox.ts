@@ -8,6 +8,7 @@ import type { InboxMessage } from '../../store/records/messages.js';
 import type { PostedMessage } from '../../store/records/posted-messages.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import { UNLIMITED_PLACES, type PlacesOf } from '../../store/records/places.js';
+import type { LimitKey } from '../../store/records/slots.js';
 import { StoreRefusedError, type Store } from '../../store/store.js';
 import type { ChangeAnnouncer } from '../notifications/change-announcer.js';
 import { compensateInstance } from './termination.js';
@@ -33,6 +34,8 @@ export interface OutboxOptions {
   readonly clock: Clock;
   /** How many instances of the definition run at a time, for each key; null: any number. */
   readonly placesOf: (definitionId: string) => Promise<number | null>;
+  /** Slots of these keys may be free. */
+  readonly lookAtLimits: (keys: readonly LimitKey[]) => void;
   readonly announcer: Pick<ChangeAnnouncer, 'send'>;
   readonly logger: Pick<Logger, 'error'>;
   /** Called when a message was stored: the node that runs its instance must be notified. */
@@ -73,6 +76,9 @@ export class Outbox {
         return this.#takePlace(instance, message);
       case 'free-place':
         return this.#freePlace(instance);
+      case 'ask-slots':
+        this.#options.lookAtLimits([message.on]);
+        return;
       case 'notify':
         return this.#notify(instance, message);
       default:

@@ -201,6 +201,15 @@ export type WaitView =
   | { readonly kind: 'retry'; readonly until: number }
   /** Other runs to end. */
   | { readonly kind: 'queue' }
+  /** A slot of a limit. An empty key: the limit is used without one. */
+  | {
+      readonly kind: 'limit';
+      readonly limit: string;
+      readonly key: string;
+      readonly since: number;
+      /** How many wait before it. Omitted: unknown. */
+      readonly ahead?: number;
+    }
   | { readonly kind: 'event'; readonly eventName: string; readonly eventKey: string }
   | { readonly kind: 'activity'; readonly activityName: string }
   | { readonly kind: 'workflow'; readonly workflowId: string }

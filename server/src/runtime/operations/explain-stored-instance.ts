@@ -10,6 +10,7 @@ import type { AuditAction, AuditEntry } from '../../store/records/control.js';
 import type { InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
 import { INBOX_BYTES_MAX, inboxBytes } from '../../store/records/messages.js';
 import type { NodeRecord } from '../../store/records/nodes.js';
+import type { LimitRule } from '../../store/records/rates.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
@@ -21,6 +22,7 @@ import { pollingOf } from '../fleet/node-views.js';
 import { explainInstance } from '../explain/explain-instance.js';
 import type { Explanation, InstanceFacts, PointerFacts } from '../explain/explanation.js';
 import { queueFacts } from './queue-holders.js';
+import { visiblePosition } from './slot-positions.js';
 
 /** Maximum number of open steps that are explained; the others are only counted. */
 const REASONS_MAX = 50;
@@ -36,6 +38,7 @@ export interface ExplainOptions {
   readonly clock: Clock;
   readonly catalog: DefinitionCatalog;
   readonly nodes: NodeRegistry;
+  readonly limits: { get(name: string): Promise<LimitRule | null> };
 }
 
 /** Shared by an explanation and its children's explanations. */
@@ -182,12 +185,28 @@ async function factsOf(
       if (state.kind === 'event') return [pointer.id, await eventFacts(instance, state, options)];
       if (state.kind === 'queued' && context.childrenWithin !== null)
         return [pointer.id, await factsOfQueue(instance, state, options)];
+      const limit = await factsOfLimit(pointer, { options, context });
+      if (limit !== null) return [pointer.id, limit];
       if (state.kind === 'child') return [pointer.id, children.get(pointer.id) ?? null];
       const activity = activities.get(executionKey(instance.id, pointer)) ?? null;
       return [pointer.id, activityFacts(state, activity, { options, context })];
     }),
   );
   return new Map(facts.filter((fact): fact is [number, PointerFacts] => fact[1] !== null));
+}
+
+/** Null: it doesn't wait for a slot. Inside a child, nothing is looked up. */
+async function factsOfLimit(
+  pointer: Pointer,
+  { context, options }: { readonly options: ExplainOptions; readonly context: ExplainContext },
+): Promise<PointerFacts | null> {
+  const { slots, state } = pointer;
+  const { childrenWithin: allowed, now } = context;
+  if (slots === undefined || allowed === null) return null;
+  const position = await visiblePosition(pointer, { store: options.store, now, allowed });
+  if (position === null && state.kind !== 'limited') return null;
+  const on = position?.on ?? slots.needs[0];
+  return { kind: 'limit', position, rule: await options.limits.get(on.limit) };
 }
 
 async function factsOfQueue(

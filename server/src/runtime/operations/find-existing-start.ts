@@ -1,12 +1,13 @@
 /** Finds the existing instance for a start, without starting one. */
 import { startSession } from '../../engine/flow/lifecycle.js';
 import { AppError } from '../../base/errors.js';
-import type { ConflictRule, InsertInstanceResult } from '../../store/records/instances.js';
+import type { ConflictRule } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
+import type { StartResult } from '../instances/first-insertion.js';
 import { newRecord, type NewInstance } from '../instance-state/new-instance.js';
 import { noSideRecords } from '../instance-state/unsaved-changes.js';
 
-export type Inserted = Exclude<InsertInstanceResult, { readonly outcome: 'free' | 'more' }>;
+export type Inserted = Exclude<StartResult, { readonly outcome: 'free' | 'more' }>;
 
 /** The result of an insert that finds an instance; null: it would insert one. */
 export async function findExistingStart(
@@ -24,7 +25,7 @@ export async function findExistingStart(
     openDescendantsMax: 0,
     ...(conflict !== undefined && { conflict }),
   });
-  if (result.outcome === 'more' || result.outcome === 'free')
-    throw new AppError('internal', 'A start that inserts nothing terminates nothing');
+  if (result.outcome === 'more' || result.outcome === 'free' || result.outcome === 'no-slots')
+    throw new AppError('internal', 'A start that inserts nothing terminates and takes nothing');
   return result.outcome === 'full' ? null : result;
 }

@@ -17,7 +17,8 @@ import type { Clock } from '../../base/clock.js';
 import { SEARCH_MS_MAX, searches } from '../model/bounded-search.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
 import { explainMany, type Explanations } from './explain-many.js';
-import { explainStoredInstance } from './explain-stored-instance.js';
+import { explainStoredInstance, type ExplainOptions } from './explain-stored-instance.js';
+import { withSlotPositions } from './slot-positions.js';
 import type { Explanation } from '../explain/explanation.js';
 import { findInstances, type FindRequest, type InstanceFindings } from './find-instances.js';
 import type {
@@ -45,6 +46,7 @@ export interface InstanceQueriesOptions {
   readonly clock: Clock;
   readonly nodes: NodeRegistry;
   readonly catalog: DefinitionCatalog;
+  readonly limits: ExplainOptions['limits'];
   /** Shared by all reads of whole instances and events. */
   readonly reading: ReadingGate;
   /**
@@ -203,7 +205,10 @@ export class InstanceQueries {
       const instance = await loadInstance(record);
       const definition = await this.#options.catalog.find(instance.definitionId, instance.version);
       const context = { workflowId: id, definition };
-      return listSteps({ store: this.#options.store, instance, context }, request);
+      const { clock, store } = this.#options;
+      const page = await listSteps({ store, instance, context }, request);
+      const items = await withSlotPositions(page.items, instance, { store, now: clock.now() });
+      return { ...page, items };
     });
   }
 

@@ -5,6 +5,7 @@ import { planInputs } from '../../engine/model/expression-plan.js';
 import { SharedWork } from '../../base/shared-work.js';
 import type { SecretSource } from '../../secrets/secret-source.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
+import { newestDefinitions } from '../definitions/newest-definitions.js';
 
 export interface SecretView {
   readonly name: string;
@@ -13,8 +14,6 @@ export interface SecretView {
   /** The ids of the definitions whose newest version uses it, in ascending order. */
   readonly definitions: readonly string[];
 }
-
-const PAGE = 200;
 
 export class SecretList {
   readonly #catalog: Pick<DefinitionCatalog, 'latest' | 'list'>;
@@ -40,7 +39,7 @@ export class SecretList {
   async #list(): Promise<readonly SecretView[]> {
     const known = new Set(this.#source.names());
     const uses = new Map<string, string[]>([...known].map((name) => [name, []]));
-    for await (const definition of this.#definitions()) {
+    for await (const definition of newestDefinitions(this.#catalog)) {
       for (const name of secretsOf(definition)) {
         const users = uses.get(name);
         if (users === undefined) uses.set(name, [definition.id]);
@@ -50,18 +49,6 @@ export class SecretList {
     return [...uses]
       .sort(([left], [right]) => (left < right ? -1 : 1))
       .map(([name, definitions]) => ({ name, isKnown: known.has(name), definitions }));
-  }
-
-  async *#definitions(): AsyncGenerator<WorkflowDefinition> {
-    let cursor: string | null = null;
-    do {
-      const page: Awaited<ReturnType<DefinitionCatalog['list']>> = await this.#catalog.list({
-        cursor,
-        limit: PAGE,
-      });
-      for (const { id } of page.items) yield await this.#catalog.latest(id);
-      cursor = page.nextCursor;
-    } while (cursor !== null);
   }
 }
 

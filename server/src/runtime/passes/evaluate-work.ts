@@ -2,9 +2,10 @@
  * Does one piece of the engine's work: evaluates its expressions, and returns the values or the failure to the engine. If the
  * evaluation was canceled, the work returns to the engine unchanged.
  */
-import { stepOf, type Session } from '../../engine/session/session.js';
+import type { Session } from '../../engine/session/session.js';
 import {
   enterStep,
+  type EvaluatedInputs,
   failWork,
   leaveCompensated,
   leaveStep,
@@ -13,9 +14,10 @@ import {
 } from '../../engine/flow/step-work.js';
 import { deadlineAround } from '../../engine/flow/timers.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
+import type { Json } from '../../engine/values/json.js';
 import { conceal } from '../secrets/secret-marks.js';
 import type { PassEnvironment } from './pass-environment.js';
-import type { Evaluated, MaybePromise } from './evaluator.js';
+import { andThen, type Evaluated, type EvaluationPlace, type MaybePromise } from './evaluator.js';
 import type { PendingEvaluation } from './pending-evaluation.js';
 import { shownInputs } from './shown-value.js';
 
@@ -33,18 +35,11 @@ export async function evaluateWork(
       ? pending.wait(evaluated, deadlineAround(session, pointer))
       : evaluated;
   if (work.kind === 'inputs') {
-    const { takesSecrets } = traitsOf(stepOf(session, pointer));
-    const evaluated = settled(evaluator.inputs({ ...place, takesSecrets }, work.inputs));
-    const inputs = evaluated instanceof Promise ? await evaluated : evaluated;
+    const entered = inputsOf(work, { evaluator, place, settled });
+    const inputs = entered instanceof Promise ? await entered : entered;
     session.now = clock.now();
     if (pending.wasCalledOff(inputs)) returnWork(session, work);
-    else if (inputs.ok)
-      enterStep(
-        session,
-        pointer,
-        inputs.value,
-        shownInputs(stepOf(session, pointer), takesSecrets ? conceal(inputs.value) : inputs.value),
-      );
+    else if (inputs.ok) enterStep(session, pointer, inputs.value);
     else failWork(session, work, inputs.failure);
     return;
   }
@@ -66,6 +61,31 @@ export async function evaluateWork(
   }
   if (result.ok) leaveStep(session, pointer, result.value);
   else failWork(session, work, result.failure);
+}
+
+interface InputEvaluation {
+  readonly evaluator: PassEnvironment['evaluator'];
+  readonly place: EvaluationPlace;
+  readonly settled: <Value>(evaluated: MaybePromise<Value>) => MaybePromise<Value>;
+}
+
+/** The keys of its limits come first: without them, the step can't begin, whatever its inputs are. */
+function inputsOf(
+  { inputs: sources, step }: Extract<StepWork, { kind: 'inputs' }>,
+  { evaluator, place, settled }: InputEvaluation,
+): MaybePromise<Evaluated<EvaluatedInputs>> {
+  const { takesSecrets } = traitsOf(step);
+  const withKeys = (keys?: readonly Json[]): MaybePromise<Evaluated<EvaluatedInputs>> =>
+    andThen(settled(evaluator.inputs({ ...place, takesSecrets }, sources)), (evaluated) => {
+      if (!evaluated.ok) return evaluated;
+      const inputs = evaluated.value;
+      const shown = shownInputs(step, takesSecrets ? conceal(inputs) : inputs);
+      return { ok: true, value: { inputs, shown, ...(keys !== undefined && { keys }) } };
+    });
+  if (step.limits.length === 0) return withKeys();
+  return andThen(settled(evaluator.limitKeys(place, step.limits)), (evaluated) =>
+    evaluated.ok ? withKeys(evaluated.value) : evaluated,
+  );
 }
 
 type SelectorWork = Extract<StepWork, { kind: 'selectors' }>;

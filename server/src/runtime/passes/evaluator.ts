@@ -12,12 +12,14 @@ import { compensatingOf } from '../../engine/session/undone-by.js';
 import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { StepResult } from '../../engine/flow/step-work.js';
-import type {
-  CallOptions,
-  EvaluationRequest,
-  EvaluationResult,
-  ScriptError,
-  ScriptRuntime,
+import { INVALID_LIMIT_KEY } from '../../engine/primitives/request-slots.js';
+import {
+  isRefusal,
+  type CallOptions,
+  type EvaluationRequest,
+  type EvaluationResult,
+  type ScriptError,
+  type ScriptRuntime,
 } from '../../scripts/script-runtime.js';
 import type { Secrets } from '../secrets/secrets.js';
 import { SecretInputs } from './secret-inputs.js';
@@ -63,7 +65,7 @@ export class Evaluator {
   ): MaybePromise<Evaluated<JsonObject>> {
     const plan = planInputs(inputs);
     if (plan.sources.length === 0) return { ok: true, value: plan.build([]) };
-    return then(this.#values(place, plan), (result) =>
+    return andThen(this.#values(place, plan), (result) =>
       result.ok
         ? { ok: true, value: plan.build(result.values) }
         : { ok: false, failure: failureOf(result.error, expressionOf(plan, result.index)) },
@@ -98,18 +100,39 @@ export class Evaluator {
       ...selectors.map(({ condition }) => requestOf(condition)),
     ];
     const variables = { ...variablesOf(place), step };
-    return then(this.#scripts.evaluate(expressions, variables, optionsOf(place)), (result) =>
+    return andThen(this.#scripts.evaluate(expressions, variables, optionsOf(place)), (result) =>
       result.ok
         ? { ok: true, value: stepResult(work, result.values) }
         : { ok: false, failure: failureOf(result.error, expressions[result.index]) },
     );
   }
 
+  /** The keys of a step's limits, in their order; null for one without a key. A failure isn't retried, unless Python is unavailable. */
+  limitKeys(
+    place: EvaluationPlace,
+    limits: StepDefinition['limits'],
+  ): MaybePromise<Evaluated<readonly Json[]>> {
+    const keyed = limits.flatMap(({ key, name }) =>
+      key === null ? [] : [{ name, request: requestOf(key) }],
+    );
+    if (keyed.length === 0) return { ok: true, value: [] };
+    const requests = keyed.map(({ request }) => request);
+    const evaluated = this.#scripts.evaluate(requests, variablesOf(place), optionsOf(place));
+    return andThen(evaluated, (result) => {
+      if (!result.ok) return { ok: false, failure: keyFailure(result, keyed[result.index]) };
+      const values = result.values.values();
+      return {
+        ok: true,
+        value: limits.map(({ key }) => (key === null ? null : (values.next().value ?? null))),
+      };
+    });
+  }
+
   /** If the condition can't be evaluated, returns the failure, which the caller treats as false. */
   condition(place: EvaluationPlace, condition: InputValue): MaybePromise<Evaluated<boolean>> {
     const expression = requestOf(condition);
     const variables = variablesOf(place);
-    return then(this.#scripts.evaluate([expression], variables, optionsOf(place)), (result) =>
+    return andThen(this.#scripts.evaluate([expression], variables, optionsOf(place)), (result) =>
       result.ok
         ? { ok: true, value: isTrue(result.values[0] ?? null) }
         : { ok: false, failure: failureOf(result.error, expression) },
@@ -117,7 +140,11 @@ export class Evaluator {
   }
 }
 
-function then<In, Out>(value: MaybePromise<In>, map: (value: In) => Out): MaybePromise<Out> {
+/** Waits only for what isn't there yet. */
+export function andThen<In, Out>(
+  value: MaybePromise<In>,
+  map: (value: In) => MaybePromise<Out>,
+): MaybePromise<Out> {
   return value instanceof Promise ? value.then(map) : map(value);
 }
 
@@ -199,6 +226,20 @@ function failureOf(error: ScriptError, expression: EvaluationRequest | undefined
     type: error.type,
     message: `${error.message}${where}${hint}`,
     traceback: error.traceback ?? null,
+  };
+}
+
+function keyFailure(
+  { error }: Extract<EvaluationResult, { ok: false }>,
+  failed: { readonly name: string; readonly request: EvaluationRequest } | undefined,
+): Failure {
+  const failure = failureOf(error, failed?.request);
+  if (isRefusal(error)) return failure;
+  return {
+    ...failure,
+    type: INVALID_LIMIT_KEY,
+    message: `Key of the limit '${failed?.name ?? ''}': ${failure.type}: ${failure.message}`,
+    retryable: false,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Why an instance waited, in the words of `explain`, but without data such as event keys and error messages. */
 import type { Instance } from '../../engine/model/instance.js';
-import type { Pointer } from '../../engine/model/pointer.js';
+import type { Pointer, PointerState } from '../../engine/model/pointer.js';
 import { explainPointer } from '../explain/explain-pointer.js';
 import type { WaitReason } from '../explain/explanation.js';
 
@@ -11,11 +11,7 @@ export function waitReason(
   now: number,
 ): Pick<WaitReason, 'kind' | 'text'> & { readonly since: number } {
   const { memo, state } = pointer;
-  const shown: Pointer = {
-    ...pointer,
-    error: null,
-    state: state.kind === 'event' ? { ...state, key: '…' } : state,
-  };
+  const shown: Pointer = { ...pointer, error: null, state: withoutKey(state) };
   const { kind, text } = explainPointer(shown, {
     now,
     workflowId: instance.id,
@@ -37,8 +33,12 @@ export function waitReason(
   });
   if (memo?.kind === 'round') return { kind, text, since: memo.startedAt };
   const isRetry = state.kind === 'sleeping' && state.reason === 'retry' && state.isStart !== true;
-  const since = isRetry
-    ? (pointer.error?.time ?? pointer.attemptStartedAt)
-    : pointer.attemptStartedAt;
-  return { kind, text, since };
+  if (isRetry) return { kind, text, since: pointer.error?.time ?? pointer.attemptStartedAt };
+  return { kind, text, since: state.kind === 'limited' ? state.since : pointer.attemptStartedAt };
+}
+
+function withoutKey(state: PointerState): PointerState {
+  if (state.kind === 'event') return { ...state, key: '…' };
+  if (state.kind !== 'limited' || state.on.key === '') return state;
+  return { ...state, on: { ...state.on, key: '…' } };
 }

@@ -8,6 +8,7 @@ import type {
   ActivityResult,
   ClaimedActivity,
   HeldClaim,
+  ReleasedActivity,
   UnsettledActivity,
 } from '../records/activities.js';
 import type { AuditEntry } from '../records/control.js';
@@ -19,6 +20,9 @@ export interface ActivityStore {
    * Hands out the item of that name with the lowest number as its priority, and of those the one that has been available longest
    * (`availableAt <= now`, neither done nor withdrawn), once: sets its claim and increments its attempt. Items of an instance that is not Runnable are skipped and deferred: their `availableAt`
    * moves `deferMs` ahead (a resume makes them available immediately). Returns null if there is no item to hand out.
+   *
+   * An item with `needs` takes its slots with the claim (rule S15). If it can't have all of them, it is passed over and waits
+   * (`limited`): no claim finds it until `grantSlots` offers it again.
    *
    * With `lengthMax`, an item with longer parameters is not claimed and not loaded; its length is returned. MongoDB does not know
    * the length of items that earlier versions of the server have stored, and hands them out.
@@ -59,18 +63,19 @@ export interface ActivityStore {
   takeOverActivity(activityId: string, claim: ActivityClaim): Promise<ActivityRecord | null>;
   /**
    * Extends the lease of the item held by the token, also one that has ended if nobody else has got the item. Returns null if the
-   * token is stale.
+   * token is stale. With `needs`, it is stale once the lease has ended: the slots are free then.
    */
   extendActivity(
     activityId: string,
     tokenHash: string,
     leaseExpiresAt: number,
+    now: number,
   ): Promise<{ readonly name: string; readonly withdrawn: boolean } | null>;
   /** Makes these claims permanent. Changes nothing for an item that is done, or that another claim has got since. */
   keepClaims(claims: readonly HeldClaim[]): Promise<void>;
   /**
-   * Returns the item to its old place in the queue. The result is its name, or null if the token is stale or the item is
-   * withdrawn; then nothing changed.
+   * Returns the item to its old place in the queue. The result is null if the token is stale or the item is withdrawn; then
+   * nothing changed.
    *
    * @param countsAttempt false: no worker got the item, so the claim does not count as an attempt
    */
@@ -78,7 +83,7 @@ export interface ActivityStore {
     activityId: string,
     tokenHash: string,
     countsAttempt?: boolean,
-  ): Promise<string | null>;
+  ): Promise<ReleasedActivity | null>;
   /**
    * Withdraws those of these items that exist and are not done: no claim returns them from then on. Deferred ones are no
    * longer deferred. Returns all that exist, in any order, as they are afterwards: a claim that came before shows in its

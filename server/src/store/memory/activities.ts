@@ -1,27 +1,44 @@
 /** Activities: inserts and removals with their instances, results, leases and takeovers. */
 import type { Priority } from '../../engine/model/start-options.js';
+import type { LimitKey } from '../records/slots.js';
 import type {
   ActivityClaim,
   ActivityPosition,
   ActivityRecord,
   NewActivityRecord,
+  ReleasedActivity,
 } from '../records/activities.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData, StoredActivity } from './memory-data.js';
 import { postMessage } from './messages.js';
+import {
+  askingOf,
+  freeSlots,
+  offerItem,
+  prioritizeWaits,
+  putWait,
+  waitedAmong,
+} from './slot-rows.js';
 
-/** Adds an item. An existing item with the same content keeps its position and its holder. */
-export function insertActivity(data: MemoryData, item: NewActivityRecord): void {
+/**
+ * Adds an item. An existing item with the same content keeps its position and its holder. Returns the key for which it waits;
+ * null: none.
+ */
+export function insertActivity(data: MemoryData, item: NewActivityRecord): LimitKey | null {
   const known = data.activities.get(item.id);
   const sameContent =
     known?.record.name === item.name && known.record.parameters === item.parameters;
   if (known === undefined || !sameContent) {
-    data.activities.set(item.id, freshActivity(item));
-  } else if (item.claim !== undefined && isWaiting(known)) {
+    const fresh = freshActivity(item);
+    data.activities.set(item.id, fresh);
+    return offerItem(data, fresh.record, item.createdAt);
+  }
+  if (item.claim !== undefined && isWaiting(known)) {
     data.activities.set(item.id, held(known, item.claim));
   }
+  return null;
 }
 
 export function settleActivity(data: MemoryData, id: string): void {
@@ -34,6 +51,7 @@ export function setPriorityOf(data: MemoryData, instanceId: string, priority: Pr
     if (known.record.instanceId !== instanceId || known.record.done) continue;
     data.activities.set(id, { ...known, record: { ...known.record, priority } });
   }
+  prioritizeWaits(data, instanceId, priority);
 }
 
 /** No instance will apply results once it has ended. */
@@ -97,7 +115,9 @@ export function completeActivity(
     doneAt: request.now,
     settled: posted === null,
   });
-  return { outcome: 'accepted', activity, message: request.message, posted };
+  const { needs } = activity;
+  const waits = needs === undefined ? {} : { waits: waitedAmong(data, needs) };
+  return { outcome: 'accepted', activity, message: request.message, posted, ...waits };
 }
 
 export function takeOverActivity(
@@ -108,15 +128,18 @@ export function takeOverActivity(
   if (known === undefined || known.record.done) return null;
   const taken = held(known, claim);
   data.activities.set(activityId, taken);
+  data.slotWaits.delete(activityId);
   return taken.record;
 }
 
 export function extendActivity(
   data: MemoryData,
-  [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
+  [activityId, tokenHash, leaseExpiresAt, now]: OperationArguments<'extendActivity'>,
 ): OperationResult<'extendActivity'> {
   const known = heldBy(data, activityId, tokenHash);
   if (known === null) return null;
+  const hasEnded = known.deferred || known.record.availableAt <= now;
+  if (known.record.needs !== undefined && hasEnded) return null;
   const record = { ...known.record, availableAt: leaseExpiresAt };
   data.activities.set(activityId, { ...known, record, deferred: false });
   return { name: record.name, withdrawn: record.withdrawn };
@@ -124,14 +147,14 @@ export function extendActivity(
 
 export function keepClaims(data: MemoryData, [claims]: OperationArguments<'keepClaims'>): void {
   for (const { activityId, tokenHash } of claims) {
-    extendActivity(data, [activityId, tokenHash, FAR_FUTURE_MS]);
+    extendActivity(data, [activityId, tokenHash, FAR_FUTURE_MS, 0]);
   }
 }
 
 export function releaseActivity(
   data: MemoryData,
   [activityId, tokenHash, countsAttempt = true]: OperationArguments<'releaseActivity'>,
-): string | null {
+): ReleasedActivity | null {
   const known = heldBy(data, activityId, tokenHash);
   if (known === null || known.record.withdrawn) return null;
   const record: ActivityRecord = {
@@ -142,7 +165,11 @@ export function releaseActivity(
     workerId: null,
   };
   data.activities.set(activityId, { ...known, record, deferred: false });
-  return record.name;
+  freeSlots(data, activityId);
+  const asking = askingOf(record);
+  if (asking !== null)
+    putWait(data, asking, { on: asking.needs[0], state: 'offered' }, record.name);
+  return { name: record.name, waits: waitedAmong(data, record.needs ?? []) };
 }
 
 export function withdrawActivities(
@@ -180,13 +207,14 @@ function firstDone(left: ActivityPosition, right: ActivityPosition): number {
 }
 
 function freshActivity(item: NewActivityRecord): StoredActivity {
-  const { id, instanceId, name, parameters, priority, createdAt, claim } = item;
+  const { id, instanceId, name, needs, parameters, priority, createdAt, claim } = item;
   const record: ActivityRecord = {
     id,
     instanceId,
     name,
     parameters,
     priority,
+    ...(needs !== undefined && needs.length > 0 && { needs }),
     createdAt,
     availableAt: createdAt,
     attempt: 0,

@@ -4,11 +4,15 @@ import type {
   ActivityListItem,
   ActivityQueue,
   ActivityRecord,
+  LongActivity,
 } from '../records/activities.js';
+import { distinctKeys, type LimitKey } from '../records/slots.js';
 import type { OperationArguments } from '../store-operations.js';
+import { FAR_FUTURE_MS } from '../store.js';
 import { compareText } from '../text-order.js';
 import { isAvailable, inClaimOrder, held } from './activities.js';
 import type { MemoryData, StoredActivity } from './memory-data.js';
+import { askingOf, limitItem, takeSlots } from './slot-rows.js';
 
 export function claimActivity(
   data: MemoryData,
@@ -18,15 +22,18 @@ export function claimActivity(
     .filter((item) => item.record.name === request.name && isAvailable(item, request.now))
     .sort(inClaimOrder);
   const passedOver = new Set<string>();
-  let claimed: ClaimedActivity = null;
+  const limitedBy: LimitKey[] = [];
+  let claimed: ReturnType<typeof claimCandidate> | null = null;
   for (const candidate of candidates) {
     const { instanceId } = candidate.record;
     if (data.instances.get(instanceId)?.status !== 'Runnable') {
       passedOver.add(instanceId);
-    } else {
-      claimed = claimCandidate(data, candidate, request);
-      break;
+      continue;
     }
+    claimed = claimCandidate(data, candidate, request);
+    if (!('limit' in claimed)) break;
+    limitedBy.push(claimed);
+    claimed = null;
   }
   const availableAt = request.now + request.deferMs;
   for (const candidate of candidates) {
@@ -34,16 +41,23 @@ export function claimActivity(
     const record = { ...candidate.record, availableAt };
     data.activities.set(record.id, { ...candidate, record, deferred: true });
   }
-  return claimed;
+  return limitedBy.length === 0 ? claimed : { ...claimed, limitedBy: distinctKeys(limitedBy) };
 }
 
+/** Returns the key for which the item waits, if it can't have its slots. */
 function claimCandidate(
   data: MemoryData,
   candidate: StoredActivity,
-  { claim, lengthMax = Infinity }: OperationArguments<'claimActivity'>[0],
-): ClaimedActivity {
+  { claim, lengthMax = Infinity, now }: OperationArguments<'claimActivity'>[0],
+): ActivityRecord | LongActivity | LimitKey {
   const { length } = candidate.record.parameters;
   if (length > lengthMax) return { parametersLength: length };
+  const asking = askingOf(candidate.record);
+  if (asking !== null) {
+    const answer = takeSlots(data, asking, { now, isActivity: true });
+    if (!answer.isFree) return limitItem(data, candidate.record, answer.on);
+    data.slotWaits.delete(asking.execution);
+  }
   const claimed = held(candidate, claim);
   data.activities.set(candidate.record.id, claimed);
   return claimed.record;
@@ -93,7 +107,9 @@ export function listActivityItems(
       const { id, instanceId, priority, createdAt, availableAt, attempt, workerId } = record;
       const item = { id, instanceId, priority, createdAt, availableAt, attempt, workerId };
       const { definitionId = null, reference = null } = data.instances.get(instanceId) ?? {};
-      return { ...item, claimed: record.tokenHash !== null, deferred, definitionId, reference };
+      const limited = deferred && availableAt === FAR_FUTURE_MS;
+      const claimed = record.tokenHash !== null;
+      return { ...item, claimed, deferred: deferred && !limited, limited, definitionId, reference };
     })
     .filter((item) => after === null || inQueueOrder(item, after) > 0)
     .sort(inQueueOrder)

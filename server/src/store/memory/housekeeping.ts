@@ -5,6 +5,7 @@ import type { NodeRecord } from '../records/nodes.js';
 import type { EndedInstance, StoreStatistics } from '../records/housekeeping.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData } from './memory-data.js';
+import { freeSlotsOf } from './slot-rows.js';
 
 export function putNode(data: MemoryData, [node]: OperationArguments<'putNode'>): void {
   data.nodes.set(node.id, { ...node });
@@ -70,6 +71,7 @@ export function removeInstances(
   for (const { record } of data.activities.values()) {
     if (ended.has(record.instanceId)) data.activities.delete(record.id);
   }
+  for (const id of ended) freeSlotsOf(data, id);
   return { removed: ended.size, isComplete: true };
 }
 
@@ -94,6 +96,10 @@ export function purge(
     return { id, time: joinedAt, before: request.instancesEndedBefore };
   });
   for (const id of joined) data.joinedStarts.delete(id);
+  const spent = oldest(data.rates, request.limit, ([id, time]) => {
+    return { id, time, before: request.activitiesDoneBefore };
+  });
+  for (const id of spent) data.rates.delete(id);
   const isComplete = joined.length < request.limit;
   return { instances, events: events.length, activities: activities.length, isComplete };
 }

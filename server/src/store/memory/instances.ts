@@ -7,6 +7,7 @@ import {
   type HistoryRecord,
   type InstanceRecord,
 } from '../records/instances.js';
+import { distinctKeys } from '../records/slots.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { compareText } from '../text-order.js';
 import { settleAllOf } from './activities.js';
@@ -14,6 +15,7 @@ import { oldestFirst } from './instance-lists.js';
 import { noteAction, type MemoryData } from './memory-data.js';
 import { insertDeliveries } from './notifications.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
+import { changeSlots, waitedAmong } from './slot-rows.js';
 
 export function getInstance(
   data: MemoryData,
@@ -29,8 +31,7 @@ export function commitInstance(
   const current = data.instances.get(commit.id);
   if (current?.epoch !== commit.epoch || current.inSeq !== commit.inSeq) return 'lost';
   if (current.revision !== commit.revision) return 'lost';
-  insertSideRecords(data, commit.side);
-  insertDeliveries(data, [commit.deliveries ?? []]);
+  const { lastChangeAt: now, slots } = commit;
   data.instances.set(commit.id, {
     ...current,
     version: commit.version ?? current.version,
@@ -53,10 +54,21 @@ export function commitInstance(
     crashes: commit.crashes ?? 0,
     revision: current.revision + 1,
   });
+  const taking = { instanceId: commit.id, priority: current.priority, now };
+  const refused = changeSlots(data, commit, taking);
+  if (refused.length > 0) {
+    data.instances.set(commit.id, current);
+    return { outcome: 'refused', refused };
+  }
+  const limitedBy = insertSideRecords(data, commit.side);
+  insertDeliveries(data, [commit.deliveries ?? []]);
   for (const entry of commit.audit ?? []) noteAction(data, commit.id, entry);
   removeSideRecords(data, commit);
   if (!isLive(commit.status)) settleAllOf(data, commit.id);
-  return 'committed';
+  for (const execution of slots?.begun ?? []) data.slotWaits.delete(execution);
+  const freed = slots?.free.flatMap(({ needs }) => needs) ?? [];
+  const waits = distinctKeys([...limitedBy, ...waitedAmong(data, freed)]);
+  return slots === undefined && waits.length === 0 ? 'committed' : { outcome: 'committed', waits };
 }
 
 export function claimInstance(

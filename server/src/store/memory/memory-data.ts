@@ -12,6 +12,7 @@ import type { HistoryRecord, InstanceRecord } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
 import type { DeliveryRecord, NotificationRecord } from '../records/notifications.js';
 import type { ResourceRecord } from '../records/resources.js';
+import type { LimitKey, NeededSlot, SlotWait } from '../records/slots.js';
 import type { TriggerRecord } from '../records/triggers.js';
 
 export interface StoredActivity {
@@ -22,6 +23,23 @@ export interface StoredActivity {
   readonly doneAt: number | null;
   /** Either a commit has applied the result, or none ever will; before it is done: withdrawn. */
   readonly settled: boolean;
+}
+
+/** A slot that an execution has taken; whether it holds it depends on its instance, and on the claim of its item. */
+export interface HeldSlot extends NeededSlot {
+  readonly execution: string;
+  readonly instanceId: string;
+  readonly isActivity: boolean;
+}
+
+export interface StoredWait extends Omit<SlotWait, 'on'> {
+  readonly on: LimitKey;
+  /** `offered`: its item can be claimed. `granted`: it has its slots, and hasn't begun. */
+  readonly state: 'waiting' | 'offered' | 'granted';
+  /** Null: it isn't an item of an activity. */
+  readonly activityName: string | null;
+  /** When it may begin, once it is granted. */
+  readonly at: number;
 }
 
 export interface StoredEvent extends EventRecord {
@@ -70,6 +88,12 @@ export interface MemoryData {
   /** By kind and name. */
   readonly resources: Map<string, ResourceRecord>;
   readonly nodes: Map<string, NodeRecord>;
+  /** By execution and limit. */
+  readonly slots: Map<string, HeldSlot>;
+  /** By execution. */
+  readonly slotWaits: Map<string, StoredWait>;
+  /** By limit and key: until when the rate is spent, see rates.ts. */
+  readonly rates: Map<string, number>;
 }
 
 export function emptyMemoryData(): MemoryData {
@@ -94,6 +118,9 @@ export function emptyMemoryData(): MemoryData {
     triggers: new Map(),
     resources: new Map(),
     nodes: new Map(),
+    slots: new Map(),
+    slotWaits: new Map(),
+    rates: new Map(),
   };
 }
 

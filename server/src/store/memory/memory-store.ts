@@ -30,6 +30,7 @@ import * as messages from './messages.js';
 import * as notifications from './notifications.js';
 import * as places from './places.js';
 import * as resources from './resources.js';
+import * as slots from './slots.js';
 import * as starts from './starts.js';
 import * as textSearch from './text-search.js';
 import * as triggers from './triggers.js';
@@ -52,6 +53,10 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   ...notifications,
   ...places,
   ...resources,
+  grantSlots: slots.grantSlots,
+  findWaitedKeys: slots.findWaitedKeys,
+  countSlots: slots.countSlots,
+  findSlotPosition: slots.findSlotPosition,
   ...starts,
   ...textSearch,
   ...triggers,

@@ -51,6 +51,6 @@ export function purgeResources(
   return expired.length;
 }
 
-function keyOf(kind: ResourceKind, name: string): string {
+export function keyOf(kind: ResourceKind, name: string): string {
   return `${kind}:${name}`;
 }

@@ -1,9 +1,11 @@
 /** The side records that a commit or an insert adds and removes. */
 import type { InstanceCommit, SideRecords } from '../records/instances.js';
+import type { LimitKey } from '../records/slots.js';
 import { insertActivity, removeActivity, settleActivity } from './activities.js';
 import type { MemoryData } from './memory-data.js';
 
-export function insertSideRecords(data: MemoryData, side: SideRecords): void {
+/** Returns keys for which new items wait. */
+export function insertSideRecords(data: MemoryData, side: SideRecords): readonly LimitKey[] {
   for (const record of side.history) {
     const { instanceId, sequence, body } = record;
     let history = data.history.get(instanceId);
@@ -16,7 +18,7 @@ export function insertSideRecords(data: MemoryData, side: SideRecords): void {
   for (const { id, instanceId, nameKey, effectiveAt } of side.subscriptions) {
     data.subscriptions.set(id, { id, instanceId, nameKey, effectiveAt });
   }
-  for (const activity of side.activities) insertActivity(data, activity);
+  return side.activities.flatMap((activity) => insertActivity(data, activity) ?? []);
 }
 
 export function removeSideRecords(data: MemoryData, commit: InstanceCommit): void {

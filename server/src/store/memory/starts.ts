@@ -13,6 +13,7 @@ import {
   type InsertInstance,
   type InstanceRecord,
 } from '../records/instances.js';
+import { distinctKeys } from '../records/slots.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { controlInstance } from './control.js';
 import { hasNoEvents } from './events.js';
@@ -21,6 +22,7 @@ import type { MemoryData } from './memory-data.js';
 import { insertDeliveries } from './notifications.js';
 import { refusalByPlaces } from './places.js';
 import { insertSideRecords } from './side-records.js';
+import { changeSlots, copiesOf, restore } from './slot-rows.js';
 
 type Result = OperationResult<'insertInstance'>;
 
@@ -38,15 +40,25 @@ export function insertInstance(
   if (isFull(data, record.rootId, openDescendantsMax)) return { outcome: 'full' };
   const noPlace = refusalByPlaces(data, insert);
   if (noPlace !== null) return noPlace;
+  const asks =
+    insert.slots !== undefined || side.activities.some(({ needs }) => needs !== undefined);
+  const before = asks ? copiesOf(data.actions, data.activities, data.instances) : [];
   const inserted = conflict?.action === 'terminate' ? terminateOpen(data, insert) : INSERTED;
   if (inserted.outcome !== 'inserted') return inserted;
-  insertSideRecords(data, side);
-  insertDeliveries(data, [deliveries]);
   data.instances.set(record.id, { ...record, inbox: [...record.inbox] });
+  const taking = { instanceId: record.id, priority: record.priority, now: record.lastChangeAt };
+  const noSlots = changeSlots(data, insert, taking);
+  if (noSlots.length > 0) {
+    restore(before);
+    return { outcome: 'no-slots', refused: noSlots };
+  }
+  const waits = distinctKeys(insertSideRecords(data, side));
+  for (const execution of insert.slots?.begun ?? []) data.slotWaits.delete(execution);
+  insertDeliveries(data, [deliveries]);
   if (input !== undefined) data.inputs.set(record.id, input);
   const { subscriptions } = side;
   const noEvents = subscriptions.length > 0 && hasNoEvents(data, subscriptions);
-  return { ...inserted, ...(noEvents && { noEvents }) };
+  return { ...inserted, ...(noEvents && { noEvents }), ...(waits.length > 0 && { waits }) };
 }
 
 export function findPredecessor(

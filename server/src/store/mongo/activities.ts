@@ -1,15 +1,18 @@
 /** Claimed activities: results, leases, takeovers, and completed items that their instances haven't settled. */
 import type { Filter } from 'mongodb';
-import type { ActivityPosition, ActivityRecord } from '../records/activities.js';
+import type { ActivityPosition, ActivityRecord, ReleasedActivity } from '../records/activities.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { activityOf, claimUpdate, resultOf } from './activity-documents.js';
 import { makeDeferredAvailable } from './activity-queue.js';
 import type { ActivityDocument } from './documents.js';
+import { releasedSlots } from './item-slots.js';
 import { postMessage } from './messages.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText } from './packed-text.js';
+import { neededSlotOf } from './slot-names.js';
+import { waitedAmong } from './slot-waits.js';
 
 export async function completeActivity(
   context: MongoContext,
@@ -30,6 +33,7 @@ export async function completeActivity(
         resultHash: encodeText(result.hash),
         resultData: packText(result.data),
       },
+      $unset: { slots: '', slotOn: '', slotState: '' },
     },
     { returnDocument: 'after' },
   );
@@ -53,7 +57,9 @@ export async function completeActivity(
     request.claimer,
   );
   if (posted === null) context.lazyWrites.settleActivities([_id]);
-  return { outcome: 'accepted', activity, message, posted };
+  const { needs } = activity;
+  const waits = needs === undefined ? {} : { waits: await waitedAmong(context, needs) };
+  return { outcome: 'accepted', activity, message, posted, ...waits };
 }
 
 export async function getActivities(
@@ -78,10 +84,16 @@ export async function takeOverActivity(
 
 export async function extendActivity(
   { activities }: MongoContext,
-  [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
+  [activityId, tokenHash, leaseExpiresAt, now]: OperationArguments<'extendActivity'>,
 ): Promise<OperationResult<'extendActivity'>> {
   const extended = await activities.findOneAndUpdate(
-    { _id: encodeText(activityId), tokenHash: encodeText(tokenHash), done: false },
+    {
+      _id: encodeText(activityId),
+      tokenHash: encodeText(tokenHash),
+      done: false,
+      slotsLost: { $exists: false },
+      $or: [{ needs: { $exists: false } }, { availableAt: { $gt: now }, deferred: { $ne: true } }],
+    },
     { $set: { availableAt: leaseExpiresAt, deferred: false } },
     { projection: { name: 1, settled: 1 } },
   );
@@ -96,7 +108,12 @@ export async function keepClaims(
   await activities.bulkWrite(
     claims.map(({ activityId, tokenHash }) => ({
       updateOne: {
-        filter: { _id: encodeText(activityId), tokenHash: encodeText(tokenHash), done: false },
+        filter: {
+          _id: encodeText(activityId),
+          tokenHash: encodeText(tokenHash),
+          done: false,
+          slotsLost: { $exists: false },
+        },
         update: { $set: { availableAt: FAR_FUTURE_MS, deferred: false } },
       },
     })),
@@ -105,22 +122,27 @@ export async function keepClaims(
 }
 
 export async function releaseActivity(
-  { activities }: MongoContext,
+  context: MongoContext,
   [activityId, tokenHash, countsAttempt = true]: OperationArguments<'releaseActivity'>,
-): Promise<string | null> {
+): Promise<ReleasedActivity | null> {
+  const { activities } = context;
   const held = {
     _id: encodeText(activityId),
     tokenHash: encodeText(tokenHash),
     done: false,
     settled: false,
   };
-  const item = await activities.findOne(held, { projection: { createdAt: 1, name: 1 } });
+  const item = await activities.findOne(held, { projection: { createdAt: 1, name: 1, needs: 1 } });
   if (item === null) return null;
+  const { set, ...unset } = releasedSlots(item);
   const { matchedCount } = await activities.updateOne(held, {
-    $set: { availableAt: item.createdAt, deferred: false, tokenHash: null, workerId: null },
+    $set: { availableAt: item.createdAt, deferred: false, tokenHash: null, workerId: null, ...set },
+    ...unset,
     ...(!countsAttempt && { $inc: { attempt: -1 } }),
   });
-  return matchedCount > 0 ? decodeText(item.name) : null;
+  if (matchedCount === 0) return null;
+  const waits = await waitedAmong(context, (item.needs ?? []).map(neededSlotOf));
+  return { name: decodeText(item.name), waits };
 }
 
 /** Once they are marked, no claim takes them, so nothing defers them again. */
@@ -129,7 +151,10 @@ export async function withdrawActivities(
   [ids]: OperationArguments<'withdrawActivities'>,
 ): Promise<readonly ActivityRecord[]> {
   const _id = { $in: ids.map(encodeText) };
-  await context.activities.updateMany({ _id, done: false }, { $set: { settled: true } });
+  await context.activities.updateMany(
+    { _id, done: false },
+    { $set: { settled: true }, $unset: { slotOn: '', slotState: '' } },
+  );
   await makeDeferredAvailable(context, { _id });
   return getActivities(context, [ids]);
 }

@@ -5,6 +5,7 @@ import type { ActivityClaim, ActivityRecord, ActivityResult } from '../records/a
 import { decodeText, encodeText } from '../text-codec.js';
 import type { ActivityDocument } from './documents.js';
 import { decodeOptional, unpackText } from './packed-text.js';
+import { neededSlotOf } from './slot-names.js';
 
 export function activityOf(document: ActivityDocument): ActivityRecord {
   return {
@@ -13,6 +14,7 @@ export function activityOf(document: ActivityDocument): ActivityRecord {
     name: decodeText(document.name),
     parameters: unpackText(document.parameters),
     priority: document.priority ?? DEFAULT_PRIORITY,
+    ...(document.needs !== undefined && { needs: document.needs.map(neededSlotOf) }),
     createdAt: document.createdAt,
     availableAt: document.availableAt,
     attempt: document.attempt,
@@ -35,6 +37,7 @@ export function claimUpdate(claim: ActivityClaim): UpdateFilter<ActivityDocument
       workerId: encodeText(claim.workerId),
       deferred: false,
     },
+    $unset: { slotOn: '', slotState: '', slotsLost: '' },
     $inc: { attempt: 1 },
   };
 }

@@ -14,14 +14,19 @@ import type {
   ActivityListItem,
   ActivityQueue,
 } from '../records/activities.js';
+import type { LimitKey } from '../records/slots.js';
 import type { OperationArguments } from '../store-operations.js';
+import { FAR_FUTURE_MS } from '../store.js';
 import { encodeText, decodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
 import { activityOf, ANY_PRIORITY, claimUpdate } from './activity-documents.js';
 import type { Candidate } from './candidate-finder.js';
 import type { ActivityDocument } from './documents.js';
+import { slotClaimOf, slotsPutBack, takeSlotsOf } from './item-slots.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional } from './packed-text.js';
+import { restoreKeys } from './slot-keys.js';
+import { onOf } from './slot-names.js';
 
 type ClaimRequest = OperationArguments<'claimActivity'>[0];
 /**
@@ -39,20 +44,43 @@ export async function claimActivity(
   const { now, lengthMax = Infinity } = request;
   const name = encodeText(request.name);
   const passedOver = new Set<string>();
+  const limitedBy = new Map<string, LimitKey>();
   let contended = false;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const candidate = await context.candidates.find({ name, now, passedOver, contended });
-    if (candidate === null) return null;
+    if (candidate === null) break;
     const { parametersLength = 0 } = candidate;
     const item =
       parametersLength > lengthMax
         ? await tryLong(context, request, { ...candidate, parametersLength })
-        : await tryCandidate(context, request, candidate);
+        : await tryItem(context, request, candidate);
     if (item === 'taken by others') contended = true;
     else if (item === 'not there yet') passedOver.add(candidate._id);
-    else if (item !== 'deferred') return item;
+    else if (item === 'deferred') continue;
+    else if ('limit' in item) limitedBy.set(onOf(item), item);
+    else return limitedBy.size === 0 ? item : { ...item, limitedBy: [...limitedBy.values()] };
   }
-  return null;
+  return limitedBy.size === 0 ? null : { limitedBy: [...limitedBy.values()] };
+}
+
+/** An item that needs slots takes them before. */
+async function tryItem(
+  context: MongoContext,
+  request: ClaimRequest,
+  candidate: Candidate,
+): Promise<ActivityRecord | LimitKey | 'taken by others' | 'not there yet' | 'deferred'> {
+  if (candidate.needs === undefined) return tryCandidate(context, request, candidate);
+  const status = await statusOf(context, candidate.instanceId);
+  if (isExpected(status, request, candidate)) return 'not there yet';
+  if (status !== 'Runnable') {
+    await deferAll(context, request, candidate.instanceId);
+    return 'deferred';
+  }
+  const taken = await takeSlotsOf(context, { ...candidate, needs: candidate.needs }, request.now);
+  if ('refused' in taken) return taken.refused ?? 'taken by others';
+  const item = await tryCandidate(context, request, candidate);
+  if (typeof item === 'string') await restoreKeys(context, taken.replaced);
+  return item;
 }
 
 /** Only an item of a Runnable instance is worth the memory. */
@@ -129,11 +157,14 @@ export async function makeDeferredAvailable(
 function take(
   { activities }: MongoContext,
   { claim }: ClaimRequest,
-  { _id, availableAt, attempt }: Candidate,
+  candidate: Candidate,
 ): Promise<WithId<ActivityDocument> | null> {
+  const { _id, availableAt, attempt } = candidate;
+  const { guard, set } = slotClaimOf(candidate);
+  const update = claimUpdate(claim);
   return activities.findOneAndUpdate(
-    { _id, done: false, settled: false, availableAt, attempt },
-    claimUpdate(claim),
+    { _id, done: false, settled: false, availableAt, attempt, ...guard },
+    { ...update, $set: { ...update.$set, ...set } },
     { returnDocument: 'after' },
   );
 }
@@ -142,16 +173,20 @@ function take(
 async function putBack(
   { activities }: MongoContext,
   { claim }: ClaimRequest,
-  { _id, attempt, availableAt, tokenHash, workerId }: Candidate,
+  candidate: Candidate,
   place: { readonly availableAt: number; readonly deferred?: boolean },
 ): Promise<void> {
+  const { _id, attempt, availableAt, tokenHash, workerId } = candidate;
   const mine = { _id, done: false, tokenHash: encodeText(claim.tokenHash), attempt: attempt + 1 };
-  const before = { attempt, tokenHash, workerId };
+  const { set, ...rest } = slotsPutBack(candidate);
+  const before = { attempt, tokenHash, workerId, ...set };
   const { matchedCount } = await activities.updateOne(
     { ...mine, settled: false },
-    { $set: { ...before, ...place } },
+    { $set: { ...before, ...place }, ...rest },
   );
-  if (matchedCount === 0) await activities.updateOne(mine, { $set: { ...before, availableAt } });
+  if (matchedCount === 0) {
+    await activities.updateOne(mine, { $set: { ...before, availableAt }, ...rest });
+  }
 }
 
 async function defer(
@@ -302,7 +337,8 @@ export async function listActivityItems(
     createdAt,
     availableAt,
     attempt,
-    deferred,
+    deferred: deferred && availableAt !== FAR_FUTURE_MS,
+    limited: deferred && availableAt === FAR_FUTURE_MS,
     id: decodeText(_id),
     instanceId: decodeText(item.instanceId),
     workerId: decodeOptional(item.workerId),

@@ -19,6 +19,11 @@ export type Candidate = Pick<
   | 'tokenHash'
   | 'workerId'
   | 'parametersLength'
+  | 'needs'
+  | 'slots'
+  | 'slotTry'
+  | 'slotOn'
+  | 'slotState'
 >;
 
 export interface CandidateRequest {
@@ -51,6 +56,11 @@ const CANDIDATE_FIELDS = {
   tokenHash: 1,
   workerId: 1,
   parametersLength: 1,
+  needs: 1,
+  slots: 1,
+  slotTry: 1,
+  slotOn: 1,
+  slotState: 1,
 };
 
 export class CandidateFinder {

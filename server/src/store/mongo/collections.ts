@@ -27,7 +27,9 @@ import type {
   NodeDocument,
   ProbeDocument,
   MarkerDocument,
+  SlotStartDocument,
 } from './documents.js';
+import type { LimitKeyDocument, SlotWaitDocument } from './slot-documents.js';
 
 export interface Collections {
   readonly definitions: Collection<VersionDocument>;
@@ -37,6 +39,9 @@ export interface Collections {
   readonly inputs: Collection<InputDocument>;
   readonly joinedStarts: Collection<JoinedStartDocument>;
   readonly referenceClaims: Collection<ReferenceClaimDocument>;
+  readonly limitKeys: Collection<LimitKeyDocument>;
+  readonly slotStarts: Collection<SlotStartDocument>;
+  readonly slotWaits: Collection<SlotWaitDocument>;
   /** Definitions that are disabled. */
   readonly disabled: Collection<DisabledDocument>;
   readonly history: Collection<HistoryDocument>;
@@ -63,6 +68,9 @@ export function collectionsOf(db: Db): Collections {
     inputs: db.collection('inputs'),
     joinedStarts: db.collection('joinedStarts'),
     referenceClaims: db.collection('referenceClaims'),
+    limitKeys: db.collection('limitKeys'),
+    slotStarts: db.collection('slotStarts'),
+    slotWaits: db.collection('slotWaits'),
     disabled: db.collection('disabled'),
     history: db.collection('history'),
     subscriptions: db.collection('subscriptions'),
@@ -109,6 +117,13 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
   ],
   joinedStarts: [{ instanceId: 1 }, { joinedAt: 1 }],
   referenceClaims: [{ at: 1 }],
+  limitKeys: [{ at: 1 }],
+  slotStarts: [{ at: 1 }],
+  slotWaits: [
+    { on: 1, state: 1, priority: 1, since: 1, execution: 1 },
+    { instanceId: 1 },
+    { execution: 1 },
+  ],
   history: [{ instanceId: 1, sequence: 1 }],
   subscriptions: [{ nameKey: 1, _id: 1 }, { instanceId: 1 }],
   activities: [
@@ -203,6 +218,16 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
     // Every text; instances without a reference have null.
     { $gte: '' },
   );
+  await ensurePartialIndex(collections.instances, 'slots', { 'slots.on': 1 });
+  await ensurePartialIndex(collections.activities, 'slots', { 'slots.on': 1 });
+  await ensurePartialIndex(collections.activities, 'slotOn', {
+    slotOn: 1,
+    slotState: 1,
+    name: 1,
+    priority: 1,
+    createdAt: 1,
+    _id: 1,
+  });
   await ensurePartialIndex(collections.bulkJobs, 'runningSince', { runningSince: 1, _id: 1 });
   await ensurePartialIndex(collections.referenceClaims, 'starting', { at: 1, _id: 1 });
 }

@@ -18,6 +18,8 @@ import { auditPush, auditEntryOf, instanceOf } from './instance-documents.js';
 import { WITHOUT_KEPT, getInstance } from './instances.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText } from './packed-text.js';
+import { WITHOUT_SLOTS } from './slot-fields.js';
+import { removeWaitsOf } from './slot-waits.js';
 import { tagFieldsOf, valueFieldsOf } from './term-fields.js';
 
 /** How often other writers may change an instance between our update and our check why it had no effect. */
@@ -44,6 +46,7 @@ export async function controlInstance(
       if (to === 'Runnable') {
         await makeDeferredAvailable(context, { instanceId: encodeText(id) });
       }
+      if (action === 'terminate') await removeWaitsOf(context, changed);
       return { outcome: 'done', record: instanceOf(changed) };
     }
     const record = await getInstance(context, [id]);
@@ -71,7 +74,9 @@ export function controlUpdate(
         lastChangeAt: at,
         ...(isEnd ? { endTime: at, outcome: 'Terminated' } : { openChangedAt: at }),
       },
-      ...(isEnd && { $unset: { openChangedAt: '', failureKey: '', failure: '' } }),
+      ...(isEnd && {
+        $unset: { openChangedAt: '', failureKey: '', failure: '', ...WITHOUT_SLOTS },
+      }),
       ...pushing({ ...auditPush(audit), ...inboxPush(message) }),
       $inc: {
         inSeq: 1,
@@ -138,6 +143,9 @@ export async function setPriority(
     );
     if (changed !== null) {
       await context.activities.updateMany({ instanceId: _id, done: false }, { $set: { priority } });
+      if (changed.mayWait === true) {
+        await context.slotWaits.updateMany({ instanceId: _id }, { $set: { priority } });
+      }
       return { outcome: 'done', record: instanceOf(changed) };
     }
     const record = await getInstance(context, [id]);

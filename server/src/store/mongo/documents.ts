@@ -9,6 +9,7 @@ import type { DeliverySummary } from '../records/notifications.js';
 import type { AuditAction } from '../records/control.js';
 import type { InstanceOutcome, InstanceStatus } from '../records/instances.js';
 import type { PackedText } from './packed-text.js';
+import type { NeedDocument, SlotDocument, SlotWaitEntry } from './slot-documents.js';
 import type { ResourceKind } from '../records/resources.js';
 
 /** A version of something with a name. `_id` is `<name>:<version>`, so that only one writer gets each version. */
@@ -118,8 +119,25 @@ export interface InstanceDocument {
   readonly input?: PackedText;
   /** The id of the long input; see inputs.ts. */
   readonly inputId?: string;
+  /** Slots: see slot-keys.ts. What its executions hold, and which of them wait. Each is absent if there are none. */
+  readonly slots?: readonly SlotDocument[];
+  readonly slotWaits?: readonly SlotWaitEntry[];
+  /** Changes with `slots` and `slotWaits`. */
+  readonly slotRevision?: string;
+  /** It has had waits, or items with needs. */
+  readonly mayWait?: true;
+  /** Set if it was inserted with slots: see slot-starts.ts. */
+  readonly slotAttempt?: string;
   /** Oldest first; not read together with the other fields. */
   readonly audit?: readonly AuditDocument[];
+}
+
+/** Whether the insert of an instance with slots has effect: see slot-starts.ts. */
+export interface SlotStartDocument {
+  readonly _id: string;
+  readonly at: number;
+  /** Absent: it has none. */
+  readonly starting?: InstanceDocument;
 }
 
 /** The long input of an instance; see inputs.ts. Imported ones have only the id of the instance. */
@@ -215,6 +233,17 @@ export interface ActivityDocument extends Provenance {
   readonly succeeded: boolean | null;
   readonly resultHash: string | null;
   readonly resultData: PackedText | null;
+  /** The slots that its holder needs. Absent: none. */
+  readonly needs?: readonly NeedDocument[];
+  /** Those that its holder has. */
+  readonly slots?: readonly NeedDocument[];
+  /** For what it waits, or would wait. Absent once it is claimed. */
+  readonly slotOn?: string;
+  readonly slotState?: 'waiting' | 'offered';
+  /** With `needs`: changes with each claim. */
+  readonly slotTry?: string;
+  /** Its lease had ended when others needed its slots. */
+  readonly slotsLost?: true;
 }
 
 export interface EventDocument {

@@ -32,6 +32,8 @@ export interface GuardedUpdate {
   readonly epoch: number;
   readonly inSeq: number;
   readonly revision: number;
+  /** Undefined: any; null: absent. */
+  readonly slotRevision?: string | null;
   readonly attemptId: string;
   readonly set: Readonly<Partial<InstanceDocument>> & { readonly state: PackedText };
   readonly unset: Readonly<Record<string, ''>>;
@@ -131,8 +133,19 @@ function outcomeOf(
   };
 }
 
-function filterOf({ _id, epoch, inSeq, revision }: GuardedUpdate): Filter<InstanceDocument> {
-  return { _id, epoch, inSeq, revision };
+function filterOf({
+  _id,
+  epoch,
+  inSeq,
+  revision,
+  slotRevision,
+}: GuardedUpdate): Filter<InstanceDocument> {
+  const guard = { _id, epoch, inSeq, revision };
+  return slotRevision === undefined ? guard : { ...guard, ...atSlotRevision(slotRevision) };
+}
+
+export function atSlotRevision(slotRevision: string | null): Filter<InstanceDocument> {
+  return { slotRevision: slotRevision ?? { $exists: false } };
 }
 
 function changeOf(

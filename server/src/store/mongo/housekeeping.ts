@@ -16,6 +16,7 @@ import { inputIdOf, sweepInputs } from './inputs.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText, unpackText } from './packed-text.js';
 import { finishStarts, removeOldClaims } from './reference-claims.js';
+import { sweepSlots } from './slot-sweeps.js';
 
 const STATUSES: readonly InstanceStatus[] = ['Runnable', 'Suspended', 'Complete', 'Terminated'];
 
@@ -80,6 +81,7 @@ export async function purge(
   await finishStarts(context, limit);
   const sweep = { before: instancesEndedBefore, limit };
   await removeOldClaims(context, context.claimSweep, sweep);
+  await sweepSlots(context, sweep, request.activitiesDoneBefore);
   await sweepInputs(context, context.inputSweep, sweep);
   const joined = await removeOldest(
     context.joinedStarts,

@@ -5,18 +5,19 @@ import type { InstancePosition } from '../records/instance-lists.js';
 import type {
   DueInstance,
   InstanceClaim,
-  InstanceCommit,
   HistoryRecord,
   InstanceRecord,
 } from '../records/instances.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeText, decodeText } from '../text-codec.js';
+import { afterCommit, guardedUpdateOf } from './commit-updates.js';
 import type { InstanceDocument } from './documents.js';
-import { changeFieldsOf, instanceOf } from './instance-documents.js';
+import { instanceOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
-import { decodeOptional, packText, unpackText } from './packed-text.js';
-import { attemptOf, insertSideRecords, removeActivities, takeBack } from './side-records.js';
-import { valueFieldsOf } from './term-fields.js';
+import { decodeOptional, unpackText } from './packed-text.js';
+import { attemptOf, insertSideRecords, takeBack } from './side-records.js';
+import { hasSlotChanges } from './slot-changes.js';
+import { commitWithSlots } from './slot-commits.js';
 
 /** Running an instance doesn't need its audit and its input. */
 export const WITHOUT_KEPT = { audit: 0, input: 0 } as const;
@@ -44,58 +45,15 @@ export async function commitInstance(
   context: MongoContext,
   [commit]: OperationArguments<'commitInstance'>,
 ): Promise<OperationResult<'commitInstance'>> {
+  if (hasSlotChanges(commit.slots, commit.side)) return commitWithSlots(context, commit);
   const attempt = attemptOf(commit);
   const inserted = await insertSideRecords(context, commit.side, { ...attempt, replaces: true });
-  const { epoch, inSeq, revision } = commit;
-  const change = changeFieldsOf(commit);
-  const values = commit.indexChange && valueFieldsOf(commit.indexChange.after);
-  const moved = versionFieldsOf(commit);
-  const isCommitted = await context.groupedWrites.commits.commit({
-    _id: encodeText(commit.id),
-    epoch,
-    inSeq,
-    revision,
-    attemptId: attempt.attemptId,
-    set: {
-      ...moved.set,
-      ...(commit.queued === true && { queued: true as const }),
-      ...(commit.takesPlace === true && { place: 'held' as const }),
-      status: commit.status,
-      endTime: commit.endTime,
-      ...change.set,
-      ...values?.set,
-      wakeAt: commit.wakeAt,
-      state: packText(commit.state),
-      schemaVersion: commit.schemaVersion,
-      ...(commit.keepInbox === true ? {} : { inbox: [], inboxBytes: 0 }),
-      crashes: commit.crashes ?? 0,
-    },
-    unset: {
-      ...change.unset,
-      ...values?.unset,
-      ...moved.unset,
-      ...(commit.queued === false && { queued: '' as const }),
-    },
-    audit: commit.audit ?? [],
-  });
-  if (!isCommitted) {
-    await takeBack(context, inserted, commit.side);
-    return 'lost';
+  if (await context.groupedWrites.commits.commit(guardedUpdateOf(commit, attempt))) {
+    await afterCommit(context, commit);
+    return 'committed';
   }
-  await removeActivities(context, commit);
-  context.lazyWrites.removeSubscriptions(commit.removeSubscriptions.map(encodeText));
-  context.lazyWrites.settleActivities(commit.settleActivities.map(encodeText));
-  return 'committed';
-}
-
-function versionFieldsOf({ retentionMs = null, version }: InstanceCommit): {
-  readonly set: Pick<Partial<InstanceDocument>, 'version' | 'retentionMs'>;
-  readonly unset: { readonly retentionMs?: '' };
-} {
-  if (version === undefined) return { set: {}, unset: {} };
-  return retentionMs === null
-    ? { set: { version }, unset: { retentionMs: '' } }
-    : { set: { version, retentionMs }, unset: {} };
+  await takeBack(context, inserted, commit.side);
+  return 'lost';
 }
 
 export async function claimInstance(

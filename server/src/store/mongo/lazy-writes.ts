@@ -105,7 +105,10 @@ export class LazyWrites {
       try {
         await this.#collections.activities.updateOne(
           { _id: activityId, tokenHash, done: false },
-          { $set: { availableAt: createdAt, tokenHash: null, workerId: null } },
+          {
+            $set: { availableAt: createdAt, tokenHash: null, workerId: null },
+            $unset: { slots: '' },
+          },
         );
         this.#lostClaims.delete(key);
       } catch {

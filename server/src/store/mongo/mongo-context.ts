@@ -17,6 +17,8 @@ export interface MongoContext extends Collections {
   readonly groupedWrites: GroupedWrites;
   readonly inputSweep: SweepPosition;
   readonly claimSweep: SweepPosition<number>;
+  readonly limitKeySweep: SweepPosition<number>;
+  readonly slotWaitSweep: SweepPosition;
   /** Reads the server's time, for nodes that use its clock. */
   readonly readServerTime: () => Promise<void>;
 }

@@ -148,6 +148,8 @@ class MongoConnection {
       groupedWrites: groupedWritesOf(collections),
       inputSweep: { after: null },
       claimSweep: { after: null },
+      limitKeySweep: { after: null },
+      slotWaitSweep: { after: null },
       readServerTime: () => this.#readServerTime(client),
     };
   }

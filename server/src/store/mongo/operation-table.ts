@@ -16,6 +16,7 @@ import type { MongoContext } from './mongo-context.js';
 import * as notifications from './notifications.js';
 import * as places from './places.js';
 import * as resources from './resources.js';
+import * as slots from './slots.js';
 import * as starts from './starts.js';
 import * as textSearch from './text-search.js';
 import * as triggers from './triggers.js';
@@ -39,6 +40,7 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   ...notifications,
   ...resources,
   ...places,
+  ...slots,
   ...starts,
   ...textSearch,
   ...triggers,

@@ -13,13 +13,15 @@
  *      instance is kept, a start that has read no claim, and was slow, must fail to make one: it hasn't seen the instance.
  *  RC4 A start with both kinds of rule replaces the claim of its places, which names the claim of its reference. It takes effect
  *      when that one is replaced, too, which whoever reads the first claim does. If another start was faster there, it has none.
+ *  RC5 A start with slots has no effect if its attempt was given up (LB5). Then its process begins again.
  */
 import { randomUUID } from 'node:crypto';
 import type { InstanceDocument, ReferenceClaimDocument, SecondClaim } from './documents.js';
 import type { MongoContext, SweepPosition } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
+import { decideStart, forgetStart } from './slot-starts.js';
 
-type ClaimContext = Pick<MongoContext, 'instances' | 'referenceClaims'>;
+type ClaimContext = Pick<MongoContext, 'instances' | 'referenceClaims' | 'slotStarts'>;
 
 /** A claim as it was read; the token is null if there was none. */
 export interface KnownClaim {
@@ -135,12 +137,14 @@ async function finishStart(
   const { instances, referenceClaims } = context;
   let hasEffect = true;
   if (reference === undefined) {
+    hasEffect = await decideStart(context, starting);
     try {
-      await instances.insertOne(starting);
+      if (hasEffect) await instances.insertOne(starting);
     } catch (error) {
       // Its own process, or another one, was faster.
       if (!isDuplicateKey(error)) throw error;
     }
+    await forgetStart(context, starting);
   } else hasEffect = await finishSecond(context, { ...claim, starting }, reference);
   await referenceClaims.updateOne({ _id, token }, { $unset: { starting: '', reference: '' } });
   return hasEffect;

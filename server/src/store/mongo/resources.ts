@@ -18,14 +18,14 @@ export async function removeResource(
   { resources }: MongoContext,
   [kind, name]: OperationArguments<'removeResource'>,
 ): Promise<boolean> {
-  return (await resources.deleteOne({ _id: idOf(kind, name) })).deletedCount > 0;
+  return (await resources.deleteOne({ _id: resourceIdOf(kind, name) })).deletedCount > 0;
 }
 
 export async function getResource(
   { resources }: MongoContext,
   [kind, name]: OperationArguments<'getResource'>,
 ): Promise<ResourceRecord | null> {
-  const document = await resources.findOne({ _id: idOf(kind, name) });
+  const document = await resources.findOne({ _id: resourceIdOf(kind, name) });
   return document === null ? null : resourceOf(document);
 }
 
@@ -61,7 +61,7 @@ export function resourceOf(document: ResourceDocument): ResourceRecord {
 
 export function resourceDocumentOf(resource: ResourceRecord): ResourceDocument {
   return {
-    _id: idOf(resource.kind, resource.name),
+    _id: resourceIdOf(resource.kind, resource.name),
     kind: resource.kind,
     name: encodeText(resource.name),
     revision: resource.revision,
@@ -70,6 +70,6 @@ export function resourceDocumentOf(resource: ResourceRecord): ResourceDocument {
   };
 }
 
-function idOf(kind: ResourceKind, name: string): string {
+export function resourceIdOf(kind: ResourceKind, name: string): string {
   return `${kind}:${encodeText(name)}`;
 }

@@ -32,6 +32,7 @@ import type { MongoContext } from './mongo-context.js';
 import type { GroupedInserts } from './grouped-inserts.js';
 import { throwUnlessDuplicates } from './mongo-errors.js';
 import { packText } from './packed-text.js';
+import { needDocumentOf } from './slot-names.js';
 
 export interface Attempt extends Provenance {
   /** False when an instance is inserted: of several starts with the same ids, none replaces the records of another. */
@@ -47,6 +48,9 @@ export interface InsertedSideRecords {
 }
 
 const DIGITS = 16;
+const NO_FIELDS: ReadonlyMap<string, Partial<ActivityDocument>> = new Map();
+/** Those that an item without needs doesn't have. */
+const SLOT_FIELDS = ['needs', 'slots', 'slotOn', 'slotState', 'slotTry', 'slotsLost'] as const;
 
 export function attemptOf({ epoch, inSeq }: { epoch: number; inSeq: number }): Provenance {
   const order = [epoch, inSeq].map((number) => String(number).padStart(DIGITS, '0')).join('/');
@@ -57,6 +61,7 @@ export async function insertSideRecords(
   context: MongoContext,
   side: SideRecords,
   attempt: Attempt,
+  itemFields: ReadonlyMap<string, Partial<ActivityDocument>> = NO_FIELDS,
 ): Promise<InsertedSideRecords> {
   const { replaces, ...provenance } = attempt;
   const replaceWith = <Item extends Provenance & { readonly _id: string }>(item: Item) =>
@@ -72,7 +77,10 @@ export async function insertSideRecords(
       otherwise: replaceWith,
     }),
     insertOrElse(context.activities, groupedWrites.activities, {
-      documents: side.activities.map((record) => activityDocumentOf(record, provenance)),
+      documents: side.activities.map((record) => ({
+        ...activityDocumentOf(record, provenance),
+        ...itemFields.get(encodeText(record.id)),
+      })),
       otherwise: (item) => [...(replaces ? replaceOtherContent(item) : []), ...claimWaiting(item)],
     }),
   ]);
@@ -124,7 +132,12 @@ export async function removeActivities(
   const open = { _id: { $in: ids.map(encodeText) }, done: false };
   const isLeft = { ...open, settled: true, tokenHash: { $ne: null } };
   await activities.bulkWrite([
-    { updateMany: { filter: isLeft, update: { $set: { done: true, doneAt: lastChangeAt } } } },
+    {
+      updateMany: {
+        filter: isLeft,
+        update: { $set: { done: true, doneAt: lastChangeAt }, $unset: { slots: '' } },
+      },
+    },
     { deleteMany: { filter: open } },
   ]);
 }
@@ -181,7 +194,7 @@ function replaceOtherContent(
   return [
     update(
       { _id, order: { $lte: order }, contentHash: { $ne: contentHash } },
-      { $set: { ...rest, order, attemptId, contentHash } },
+      { $set: { ...rest, order, attemptId, contentHash }, ...lackingSlotFields(item) },
     ),
     // From now on, a lost commit of the earlier pass doesn't withdraw it.
     upsert(
@@ -189,6 +202,11 @@ function replaceOtherContent(
       { $set: { order, attemptId }, $setOnInsert: rest },
     ),
   ];
+}
+
+function lackingSlotFields(item: ActivityDocument): object {
+  const lacking = SLOT_FIELDS.filter((field) => !(field in item)).map((field) => [field, '']);
+  return lacking.length === 0 ? {} : { $unset: Object.fromEntries(lacking) as object };
 }
 
 /** For an item that is inserted as claimed: the claim also applies to an existing item without a holder. */
@@ -254,11 +272,17 @@ export function subscriptionDocumentOf(
   };
 }
 
+export function contentHashOf({ name, parameters }: NewActivityRecord): string {
+  return createHash('sha256')
+    .update(JSON.stringify([name, parameters]))
+    .digest('base64');
+}
+
 export function activityDocumentOf(
   record: NewActivityRecord,
   provenance: Provenance,
 ): ActivityDocument {
-  const { claim, name, parameters, priority, createdAt } = record;
+  const { claim, name, needs = [], parameters, priority, createdAt } = record;
   return {
     _id: encodeText(record.id),
     instanceId: encodeText(record.instanceId),
@@ -266,9 +290,7 @@ export function activityDocumentOf(
     priority,
     parameters: packText(parameters),
     parametersLength: parameters.length,
-    contentHash: createHash('sha256')
-      .update(JSON.stringify([name, parameters]))
-      .digest('base64'),
+    contentHash: contentHashOf(record),
     createdAt,
     availableAt: claim?.leaseExpiresAt ?? createdAt,
     deferred: false,
@@ -281,6 +303,7 @@ export function activityDocumentOf(
     succeeded: null,
     resultHash: null,
     resultData: null,
+    ...(needs.length > 0 && { needs: needs.map(needDocumentOf), slotTry: randomUUID() }),
     ...provenance,
   };
 }

@@ -1,21 +1,17 @@
 /** Inserts new instances: when a start is rejected, and what is stored with it. */
-import type { Filter, FindCursor } from 'mongodb';
 import { joinedStartOf, recordIn, type JoinedStart } from '../joined-starts.js';
 import {
   queueRefusal,
   referenceKeyOf,
   TERMINATED_PER_INSERT,
-  terminationOf,
   type InsertInstance,
   type InstanceRecord,
   type InstanceSummary,
-  type TerminationEntry,
 } from '../records/instances.js';
 import { placesKeyOf } from '../records/places.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { FAR_FUTURE_MS, StoreUnavailableError } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
-import { controlUpdate } from './control.js';
 import type { InstanceDocument } from './documents.js';
 import { takeBackInput, withInput, type InputContext, inputIdOf } from './inputs.js';
 import { instanceOf, summaryOf, joinedStartDocumentOf } from './instance-documents.js';
@@ -25,16 +21,17 @@ import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { unpackText } from './packed-text.js';
 import { refusalByPlaces } from './places.js';
+import { keptOf, openOf } from './named-instances.js';
 import { lastInQueue } from './queues.js';
 import { claimAndInsert, noteEntry, readClaim } from './reference-claims.js';
+import { idOf, replacedBy, terminateAll } from './replaced-instances.js';
 import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
+import { hasSlotChanges } from './slot-changes.js';
+import { decideStart, forgetStart } from './slot-starts.js';
+import { NO_SLOTS, slotsOfStart, takeBackSlots, type StartSlots } from './start-slots.js';
 
 type Result = OperationResult<'insertInstance'>;
-
-interface NamedInstances {
-  readonly definitionId: string;
-  readonly reference: string;
-}
+type InsertedOrNot = Extract<Result, { outcome: 'inserted' | 'no-slots' }>;
 
 /**
  * How far ahead of the clock of a start an instance may count that has entered the queue, because the clocks of nodes differ, and a
@@ -92,16 +89,27 @@ async function insertFreely(context: MongoContext, insert: InsertInstance): Prom
 async function insertUncounted(context: MongoContext, insert: InsertInstance): Promise<Result> {
   const { record, side } = insert;
   const hasSide = side.history.length + side.subscriptions.length + side.activities.length > 0;
-  if (record.requestHash !== null) {
+  const hasSlots = hasSlotChanges(insert.slots, side);
+  if (record.requestHash !== null || hasSlots) {
     // A repeated start must not bring back side records that the instance has already removed.
-    const earlier = hasSide ? await known(context, record) : await joinedBefore(context, record);
+    const needsLook = hasSide || hasSlots;
+    const earlier = needsLook ? await known(context, record) : await joinedBefore(context, record);
     if (earlier !== null) return earlier;
   }
-  const attempt = attemptOf(record);
-  await insertSideRecords(context, side, { ...attempt, replaces: false });
+  if (hasSlots) return insertWithSlots(context, insert);
+  await insertSideRecords(context, side, { ...attemptOf(record), replaces: false });
   const document = await withInput(context, insert);
+  return (await insertDocument(context, insert, document)) ?? { outcome: 'inserted' };
+}
+
+/** Null: it is inserted. */
+async function insertDocument(
+  context: MongoContext,
+  { record, side }: InsertInstance,
+  document: InstanceDocument,
+): Promise<Result | null> {
   const duplicates = await context.groupedWrites.instances.insert([document]);
-  if (duplicates.size === 0) return { outcome: 'inserted' };
+  if (duplicates.size === 0) return null;
   await takeBackClaims(context, side.activities);
   await takeBackInput(context, document);
   const repeated = await existing(context, record);
@@ -109,6 +117,46 @@ async function insertUncounted(context: MongoContext, insert: InsertInstance): P
     throw new StoreUnavailableError(`The instance ${record.id} was removed while it was inserted`);
   }
   return repeated;
+}
+
+async function insertWithSlots(context: MongoContext, insert: InsertInstance): Promise<Result> {
+  const { record, side } = insert;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const slots = await slotsOfStart(context, insert);
+    if ('refused' in slots) return { outcome: 'no-slots', refused: slots.refused };
+    const inserted = await insertSideRecords(
+      context,
+      side,
+      { ...attemptOf(record), replaces: false },
+      slots.items,
+    );
+    const document = { ...(await withInput(context, insert)), ...slots.fields };
+    if (await decideStart(context, document)) {
+      const other = await insertDocument(context, insert, document);
+      await forgetStart(context, document);
+      // Whoever has finished this attempt was faster.
+      const isMine = other === null || (await isInsertedBy(context, document));
+      if (isMine) return insertedWith(slots);
+      await takeBackSlots(context, slots);
+      return other;
+    }
+    await takeBack(context, inserted, side);
+    await takeBackInput(context, document);
+    await takeBackSlots(context, slots);
+  }
+  throw new StoreUnavailableError(`The slots of instance ${record.id} were given up too often`);
+}
+
+function insertedWith({ limitedBy }: StartSlots): Extract<Result, { outcome: 'inserted' }> {
+  return { outcome: 'inserted', ...(limitedBy.length > 0 && { waits: limitedBy }) };
+}
+
+async function isInsertedBy(
+  { instances }: MongoContext,
+  { _id, slotAttempt }: InstanceDocument,
+): Promise<boolean> {
+  if (slotAttempt === undefined) return false;
+  return (await instances.findOne({ _id, slotAttempt }, { projection: { _id: 1 } })) !== null;
 }
 
 async function insertByRules(
@@ -135,7 +183,8 @@ async function insertByRules(
     if (outcome === 'full') return { outcome };
     if (outcome === 'lost') continue;
     if (outcome === 'more') return { outcome, terminated };
-    return insert.conflict?.action === 'terminate' ? { outcome, terminated } : { outcome };
+    if (outcome.outcome !== 'inserted') return outcome;
+    return insert.conflict?.action === 'terminate' ? { ...outcome, terminated } : outcome;
   }
   throw new StoreUnavailableError(`Too many concurrent starts with the reference of ${record.id}`);
 }
@@ -160,18 +209,23 @@ async function insertByClaim(
     readonly claims: Parameters<typeof claimAndInsert>[1];
     readonly terminated: InstanceSummary[];
   },
-): Promise<'inserted' | 'lost' | 'more'> {
+): Promise<InsertedOrNot | 'lost' | 'more'> {
   const { record, side } = insert;
-  if (await terminateOpen(context, insert, terminated)) return 'more';
-  const inserted = await insertSideRecords(context, side, {
-    ...attemptOf(record),
-    replaces: false,
-  });
-  const instance = await withInput(context, insert);
+  const ending = await replacedBy(context, insert);
+  const isMore = ending.length > TERMINATED_PER_INSERT;
+  // What can't have its slots terminates nothing.
+  const slots = isMore ? NO_SLOTS : await slotsOfStart(context, insert, ending.map(idOf));
+  if ('refused' in slots) return { outcome: 'no-slots', refused: slots.refused };
+  await terminateAll(context, insert, { ending, terminated });
+  if (isMore) return 'more';
+  const attempt = { ...attemptOf(record), replaces: false };
+  const inserted = await insertSideRecords(context, side, attempt, slots.items);
+  const instance = { ...(await withInput(context, insert)), ...slots.fields };
   const at = record.lastChangeAt;
-  if (await claimAndInsert(context, claims, { at, instance })) return 'inserted';
+  if (await claimAndInsert(context, claims, { at, instance })) return insertedWith(slots);
   await takeBack(context, inserted, side);
   await takeBackInput(context, instance);
+  await takeBackSlots(context, slots);
   return 'lost';
 }
 
@@ -272,68 +326,6 @@ async function insertJoinedStart(
   const inserted = await existing(context, record);
   if (inserted !== null) await joinedStarts.deleteOne({ _id, requestHash });
   return inserted;
-}
-
-/** Adds to `terminated`. Returns true if there are more. */
-async function terminateOpen(
-  context: MongoContext,
-  { conflict, record }: InsertInstance,
-  terminated: InstanceSummary[],
-): Promise<boolean> {
-  const { definitionId, reference } = record;
-  if (conflict?.action !== 'terminate' || reference === null) return false;
-  const open = await openOf(context, { definitionId, reference })
-    .project<Pick<InstanceDocument, '_id' | 'startTime'>>({ startTime: 1 })
-    .limit(TERMINATED_PER_INSERT + 1)
-    .toArray();
-  const others = open.filter(({ _id }) => _id !== encodeText(record.id));
-  for (const each of others.slice(0, TERMINATED_PER_INSERT)) {
-    const entry = terminationOf(conflict.audit, each);
-    const ended = await terminate(context, each._id, entry);
-    if (ended !== null) terminated.push(ended);
-  }
-  return others.length > TERMINATED_PER_INSERT;
-}
-
-/** Null: it has ended in between. */
-async function terminate(
-  { instances }: MongoContext,
-  _id: string,
-  entry: TerminationEntry,
-): Promise<InstanceSummary | null> {
-  const [filter, update] = controlUpdate(_id, 'terminate', { at: entry.time, audit: entry });
-  const ended = await instances.findOneAndUpdate(filter, update, {
-    returnDocument: 'after',
-    projection: WITHOUT_LONG_FIELDS,
-  });
-  return ended === null ? null : summaryOf(ended);
-}
-
-/** Newest first. */
-export function openOf(
-  { instances }: Pick<MongoContext, 'instances'>,
-  of: NamedInstances,
-): FindCursor<InstanceDocument> {
-  return instances
-    .find({
-      ...namedBy(of),
-      // The index contains only open instances.
-      openChangedAt: { $exists: true },
-      status: { $in: ['Runnable', 'Suspended'] },
-    })
-    .sort({ startTime: -1, _id: -1 });
-}
-
-/** Newest first; open and ended ones. */
-export function keptOf(
-  { instances }: Pick<MongoContext, 'instances'>,
-  of: NamedInstances,
-): FindCursor<InstanceDocument> {
-  return instances.find({ ...namedBy(of), revision: { $gte: 0 } }).sort({ startTime: -1, _id: -1 });
-}
-
-function namedBy({ definitionId, reference }: NamedInstances): Filter<InstanceDocument> {
-  return { reference: encodeText(reference), definitionId: encodeText(definitionId) };
 }
 
 export async function findPredecessor(

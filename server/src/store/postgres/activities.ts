@@ -10,6 +10,7 @@ import type { ActivityRecord, HeldClaim } from '../records/activities.js';
 import { INBOX_BYTES_MAX, messageBytes } from '../records/messages.js';
 import { activityOf, activityResultOf } from '../sql/activities.js';
 import type { Columns } from '../sql/columns.js';
+import { waitedAmong } from '../sql/slot-rows.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
@@ -34,6 +35,7 @@ import {
 import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext, ActivityCompletion, Groups } from './postgres-context.js';
 import type { Row } from './row.js';
+import { runSteps } from './shared-operations.js';
 
 export async function getActivities(
   { database }: PostgresContext,
@@ -263,8 +265,15 @@ async function completeAll(
   }
   const rejected = placed.filter(([, position]) => !outcomes.has(position));
   const known = await findKnown(database, rejected);
-  return placed.map(
-    ([, position]) => outcomes.get(position) ?? { outcome: known.get(position) ?? 'stale' },
+  return Promise.all(
+    placed.map(async ([, position]) => {
+      const outcome = outcomes.get(position);
+      if (outcome === undefined) return { outcome: known.get(position) ?? 'stale' };
+      const needs = outcome.outcome === 'accepted' ? outcome.activity.needs : undefined;
+      return needs === undefined
+        ? outcome
+        : { ...outcome, waits: await runSteps(database, waitedAmong(needs)) };
+    }),
   );
 }
 

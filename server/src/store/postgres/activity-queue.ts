@@ -3,22 +3,25 @@
  *
  * The statement takes the next items of each name that no other claim is taking (SKIP LOCKED), so it never waits. It looks at
  * one priority after the other, and stops once it has enough, so it locks no others. It also defers items whose instances aren't Runnable, and claims without an item try again. The statement sees each instance
- * as it was when the statement began, so it claims no item whose instance was suspended before.
+ * as it was when the statement began, so it claims no item whose instance was suspended before. Items that need slots are only
+ * found by it: see slot-claims.ts.
  */
 import { PRIORITIES } from '../../engine/model/start-options.js';
 import { GroupCommit } from '../group-commit.js';
-import type { ClaimedActivity } from '../records/activities.js';
+import type { ActivityRecord, ClaimedActivity, LongActivity } from '../records/activities.js';
+import { distinctKeys, type LimitKey } from '../records/slots.js';
 import { activityOf } from '../sql/activities.js';
 import { IN_ANY_PRIORITY } from '../sql/activity-queue.js';
 import type { Columns } from '../sql/columns.js';
 import type { OperationArguments } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
-import { encodeTextWithoutNul } from '../text-codec.js';
+import { decodeText, encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
 import { LostClaims } from './lost-claims.js';
 import { Parameters, withParts } from './parameters.js';
 import type { ActivityClaimRequest, Groups, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
+import { claimWithSlots } from './slot-claims.js';
 
 /** Maximum number of statements per call. Each but the last one has deferred items. */
 const ROUNDS_MAX = 50;
@@ -55,25 +58,29 @@ found AS MATERIALIZED (
   SELECT item.*, wanted.now, wanted.deferred_until, instance.status IS NOT DISTINCT FROM 'Runnable' AS is_runnable
     FROM wanted CROSS JOIN LATERAL (
       SELECT queued.* FROM unnest(ARRAY[${PRIORITIES.join(', ')}]) AS level CROSS JOIN LATERAL (
-        SELECT id, name, instance_id, priority, available_at, octet_length(parameters) AS length FROM @activities
+        SELECT id, name, instance_id, priority, available_at, needs IS NOT NULL AS is_limited,
+               octet_length(parameters) AS length FROM @activities
          WHERE name = wanted.name AND priority = level AND NOT done AND NOT settled AND available_at <= wanted.now
          ORDER BY available_at, id LIMIT wanted.count + wanted.extra FOR UPDATE SKIP LOCKED
       ) AS queued LIMIT wanted.count + wanted.extra
     ) AS item LEFT JOIN @instances AS instance ON instance.id = item.instance_id
 ),
 ranked AS (
-  SELECT id, name, length, row_number() OVER (PARTITION BY name ORDER BY priority, available_at, id) AS rank
+  SELECT id, name, length, is_limited, row_number() OVER (PARTITION BY name ORDER BY priority, available_at, id) AS rank
     FROM found WHERE is_runnable
 ),
 long AS (
   SELECT position, length FROM ranked JOIN requests USING (name, rank) WHERE length > length_max
+),
+limited AS (
+  SELECT position, id FROM ranked JOIN requests USING (name, rank) WHERE length <= length_max AND is_limited
 ),
 claimed AS (
   UPDATE @activities AS item
      SET available_at = request.lease_expires_at, deferred = false, attempt = item.attempt + 1,
          token_hash = request.token_hash, worker_id = request.worker_id
     FROM ranked JOIN requests AS request USING (name, rank)
-   WHERE item.id = ranked.id AND ranked.length <= request.length_max
+   WHERE item.id = ranked.id AND ranked.length <= request.length_max AND NOT ranked.is_limited
   RETURNING item.*, request.position
 ),
 deferred AS (
@@ -88,7 +95,8 @@ deferred AS (
 )`;
 
 const RESULT = `SELECT array(SELECT id FROM deferred) AS passed_over,
-       array(SELECT position || ' ' || length FROM long) AS long, claimed.*
+       array(SELECT position || ' ' || length FROM long) AS long,
+       array(SELECT position || ' ' || id FROM limited) AS limited, claimed.*
   FROM (SELECT 1) AS always LEFT JOIN claimed ON true`;
 
 /**
@@ -130,7 +138,8 @@ async function claimActivities(
   database: Database,
   requests: readonly ActivityClaimRequest[],
 ): Promise<readonly ClaimedActivity[]> {
-  const claimed = new Map<number, ClaimedActivity>();
+  const claimed = new Map<number, ActivityRecord | LongActivity>();
+  const limitedBy = new Map<number, readonly LimitKey[]>();
   let open = requests.map((request, position) => ({ request, position }));
   for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
     const extra = round === 0 ? 0 : Math.min(8 * 2 ** round, EXTRA_ITEMS_MAX);
@@ -146,12 +155,32 @@ async function claimActivities(
       const [position = NaN, parametersLength = NaN] = long.split(' ').map(Number);
       claimed.set(position, { parametersLength });
     }
+    const limited = (rows[0]?.texts('limited') ?? []).map(candidateOf);
+    for (const { id, position } of limited) {
+      const request = requests[position];
+      if (request === undefined) continue;
+      const taken = await claimWithSlots(database, request, { id, isRepeated: round > 0 });
+      if (taken === null) continue;
+      if ('limit' in taken) limitedBy.set(position, [...(limitedBy.get(position) ?? []), taken]);
+      else claimed.set(position, taken);
+    }
     open = open.filter(({ position }) => !claimed.has(position));
     const deferred = rows[0]?.texts('passed_over') ?? [];
-    if (deferred.length === 0) break;
+    if (deferred.length + limited.length === 0) break;
+    if (deferred.length === 0) continue;
     await database.execute(UNDO_DEFERRING, [deferred.map(encodeTextWithoutNul)]);
   }
-  return requests.map((_request, position) => claimed.get(position) ?? null);
+  return requests.map((_request, position) => {
+    const item = claimed.get(position) ?? null;
+    const by = limitedBy.get(position);
+    return by === undefined ? item : { ...item, limitedBy: distinctKeys(by) };
+  });
+}
+
+/** An item that needs slots, and the request that may claim it. */
+function candidateOf(text: string): { readonly position: number; readonly id: string } {
+  const [position = ''] = text.split(' ', 1);
+  return { position: Number(position), id: decodeText(text.slice(position.length + 1)) };
 }
 
 function claimOnce(database: Database, open: readonly OpenRequest[]): Promise<readonly Row[]> {

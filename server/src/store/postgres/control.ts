@@ -6,6 +6,7 @@ import { TAGS_MAX } from '../../engine/values/tags.js';
 import { tagTerms, termChanges } from '../index-terms.js';
 import { indexText, tagsText } from '../json-columns.js';
 import { NEXT_STATUS, type AuditEntry, patchedTags } from '../records/control.js';
+import { slotsKeyOf } from '../records/slots.js';
 import { messageBytes, type InboxMessage } from '../records/messages.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
@@ -19,6 +20,7 @@ import {
   auditBodyOf,
 } from './instance-rows.js';
 import { getInstance } from './instances.js';
+import { lockKeys } from './key-locks.js';
 import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import { settleAllPart } from './side-records.js';
@@ -139,7 +141,15 @@ export async function setPriority(
   [id, priority, audit]: OperationArguments<'setPriority'>,
 ): Promise<OperationResult<'setPriority'>> {
   const key = encodeTextWithoutNul(id);
+  const waits = await context.database.query(
+    'SELECT DISTINCT limit_name, limit_key FROM @slot_waits WHERE instance_id = $1',
+    [key],
+  );
+  const locks = waits.map((row) =>
+    slotsKeyOf({ limit: row.text('limit_name'), key: row.text('limit_key') }),
+  );
   const changed = await context.database.transaction(async (statements) => {
+    await lockKeys(statements, locks);
     const [row] = await statements.query(
       `UPDATE @instances SET priority = $2::bigint, in_seq = in_seq + 1, audit = ${appendedAudit('audit', 'ARRAY[$3]')}
         WHERE id = $1 AND status IN ('Runnable', 'Suspended') RETURNING ${RECORD_NAMES}`,
@@ -153,6 +163,8 @@ export async function setPriority(
        UPDATE @activities AS a SET priority = $2::bigint FROM item WHERE a.id = item.id`,
       [key, priority],
     );
+    const move = 'UPDATE @slot_waits SET priority = $2::bigint WHERE instance_id = $1';
+    await statements.execute(move, [key, priority]);
     return instanceOf(row);
   });
   if (changed !== null) return { outcome: 'done', record: changed };

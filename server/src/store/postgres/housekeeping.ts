@@ -51,6 +51,7 @@ export async function purge(
   const instances = isKept ? 0 : await purgeInstances(database, request);
   const { activities, events, joined } = await runSteps(database, purgeRows(request));
   await purgeLeftWakes(database);
+  await purgeRates(database, request);
   return { instances, events, activities, isComplete: joined < request.limit };
 }
 
@@ -218,6 +219,8 @@ async function purgeTogether(database: Database, ended: readonly EndedRow[]): Pr
       'wakes AS (DELETE FROM @wakes WHERE id IN (SELECT id FROM gone))',
       'subscriptions AS (DELETE FROM @subscriptions WHERE instance_id IN (SELECT id FROM gone))',
       'activities AS (DELETE FROM @activities WHERE instance_id IN (SELECT id FROM gone))',
+      'slots AS (DELETE FROM @slots WHERE instance_id IN (SELECT id FROM gone))',
+      'slot_waits AS (DELETE FROM @slot_waits WHERE instance_id IN (SELECT id FROM gone))',
       'joined AS (DELETE FROM @joined_starts WHERE instance_id IN (SELECT id FROM gone))',
       ...termParts(parameters, 'gone', terms),
     ],
@@ -225,6 +228,18 @@ async function purgeTogether(database: Database, ended: readonly EndedRow[]): Pr
   );
   const [row] = await database.query(text, parameters.values);
   return row?.number('count') ?? 0;
+}
+
+/** Of those, no unit is spent any more. */
+async function purgeRates(
+  database: Database,
+  { activitiesDoneBefore, limit }: PurgeRequest,
+): Promise<void> {
+  await database.execute(
+    `DELETE FROM @limit_rates WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM @limit_rates WHERE spent_until < $1::bigint ORDER BY spent_until LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
+    [activitiesDoneBefore, limit],
+  );
 }
 
 /** A wake time that is written while its instance is being purged would be due forever. */

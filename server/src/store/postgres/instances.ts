@@ -18,9 +18,10 @@ import type {
 } from '../records/instances.js';
 import type { Columns } from '../sql/columns.js';
 import { CLAIM_NAMES, claimOf } from '../sql/instances.js';
+import { changesSlots } from '../sql/slot-rows.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
-import type { Database } from './database.js';
+import type { Database, Statements } from './database.js';
 import {
   instanceOf,
   RECORD_NAMES,
@@ -34,6 +35,7 @@ import { columnName } from './notation.js';
 import { inLockOrder, Parameters, withParts } from './parameters.js';
 import type { PostgresContext, Groups, Claim } from './postgres-context.js';
 import { insertSideParts, removeSideParts } from './side-records.js';
+import { commitSlots } from './slot-changes.js';
 import { indexChangeOf, termParts } from './terms.js';
 
 /** A read returns whole records, which may be large. */
@@ -103,19 +105,21 @@ export function createCommitGroup(database: Database): Groups['commits'] {
       (side.activities.length + side.history.length) * 1000 +
       lengthOfDeliveries(deliveries),
     repeatLimits: database.repeatLimits,
-    send: (commits) => commitAll(database, commits),
+    send: (commits) =>
+      commitAll({ query: (text, values = []) => database.queryGroup(text, values) }, commits),
   });
 }
 
 export function commitInstance(
-  { groups }: PostgresContext,
+  { database, groups }: PostgresContext,
   [commit]: OperationArguments<'commitInstance'>,
 ): Promise<CommitOutcome> {
-  return groups.commits.submit(commit);
+  if (!changesSlots(commit)) return groups.commits.submit(commit);
+  return commitSlots(database, commit, (statements) => commitAll(statements, [commit]));
 }
 
 async function commitAll(
-  database: Database,
+  statements: Pick<Statements, 'query'>,
   commits: readonly InstanceCommit[],
 ): Promise<readonly CommitOutcome[]> {
   const parameters = new Parameters();
@@ -163,7 +167,7 @@ async function commitAll(
     ],
     'SELECT id FROM changed',
   );
-  const changed = await database.queryGroup(text, parameters.values);
+  const changed = await statements.query(text, parameters.values);
   const ids = new Set(changed.map((row) => row.text('id')));
   return commits.map(({ id }) => (ids.has(id) ? 'committed' : 'lost'));
 }

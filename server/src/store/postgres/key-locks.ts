@@ -19,6 +19,9 @@ const LOCK_CLASS = 1_398_231_883;
 /** A power of two. */
 const LOCKS = 64;
 
+/** More keys are an array, which is taken in its order, too. */
+const KEYS_IN_TEXT_MAX = 20;
+
 /** Takes the exclusive lock of a start that joins. */
 function joinLockOf(id: string): string {
   return `pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(${id}) & ${LOCKS - 1})`;
@@ -39,8 +42,14 @@ export async function lockKeys(
   keys: readonly string[],
   joiningId: string | null = null,
 ): Promise<void> {
-  const locks = keys.map((key) => createHash('sha256').update(key).digest().readBigInt64BE());
+  const hashes = keys.map((key) => createHash('sha256').update(key).digest().readBigInt64BE());
+  const locks = [...new Set(hashes)];
   locks.sort((left, right) => (left < right ? -1 : 1));
+  if (locks.length > KEYS_IN_TEXT_MAX) {
+    const text = 'SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key';
+    await statements.query(text, [locks.splice(0).map(String)]);
+  }
+  if (locks.length === 0 && joiningId === null) return;
   const calls = locks.map((_, index) => `pg_advisory_xact_lock($${index + 1}::bigint)`);
   const values = locks.map(String);
   if (joiningId !== null) {

@@ -17,6 +17,7 @@ import type { PostgresContext } from './postgres-context.js';
 import * as places from './places.js';
 import * as resources from './resources.js';
 import { sharedOperations } from './shared-operations.js';
+import * as slots from './slots.js';
 import * as starts from './starts.js';
 import * as textSearch from './text-search.js';
 
@@ -40,6 +41,7 @@ export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   ...notifications,
   ...places,
   ...resources,
+  ...slots,
   ...starts,
   ...textSearch,
 };

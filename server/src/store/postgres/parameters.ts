@@ -3,7 +3,7 @@ import type { Columns } from '../sql/columns.js';
 import type { Value } from './database.js';
 import { columnName, encodeValue } from './notation.js';
 
-const TYPES = { text: 'text', number: 'bigint', boolean: 'boolean' };
+const TYPES = { text: 'text', number: 'bigint', real: 'double precision', boolean: 'boolean' };
 
 /**
  * Sorts by id, the order in which statements lock rows unless their plan chooses another (PG6). The

@@ -7,6 +7,7 @@
 import type { NewActivityRecord } from '../records/activities.js';
 import type { HistoryRecord, InstanceCommit, SideRecords } from '../records/instances.js';
 import type { SubscriptionRecord } from '../records/events.js';
+import { needsText } from '../sql/activities.js';
 import { columnsWithin, type Columns } from '../sql/columns.js';
 import { SUBSCRIPTION_COLUMNS } from '../sql/events.js';
 import { HISTORY_COLUMNS } from '../sql/instances.js';
@@ -43,6 +44,7 @@ const ACTIVITIES: Columns<Owned<NewActivityRecord>> = {
   attempt: ['number', ([, { claim }]) => (claim === undefined ? 0 : 1)],
   token_hash: ['text', ([, { claim }]) => claim?.tokenHash ?? null],
   worker_id: ['text', ([, { claim }]) => claim?.workerId ?? null],
+  needs: ['text', ([, item]) => needsText(item)],
   parameters: ['text', ([, { parameters }]) => parameters],
 };
 
@@ -75,7 +77,7 @@ const PUT_ACTIVITY = `
     attempt = CASE WHEN ${IS_SAME} THEN a.attempt + 1 ELSE EXCLUDED.attempt END,
     available_at = EXCLUDED.available_at, deferred = false, token_hash = EXCLUDED.token_hash,
     worker_id = EXCLUDED.worker_id, done = false, done_at = NULL, settled = false, succeeded = NULL,
-    result_hash = NULL, result_data = NULL
+    result_hash = NULL, result_data = NULL, needs = EXCLUDED.needs
   WHERE NOT (${IS_SAME}) OR (EXCLUDED.token_hash IS NOT NULL AND a.token_hash IS NULL AND NOT a.done AND NOT a.settled)`;
 
 /** The parts of the statement that write the records of `written`; no part for kinds without records. */
@@ -120,9 +122,9 @@ export function insertSideParts(
   if (activities.length > 0) {
     parts.push(`new_activities AS (
   INSERT INTO @activities AS a (id, instance_id, name, priority, created_at, available_at, deferred, attempt, token_hash,
-                                worker_id, done, settled, parameters)
+                                worker_id, done, settled, needs, parameters)
   SELECT n.id, n.instance_id, n.name, n.priority, n.created_at, n.available_at, false, n.attempt, n.token_hash,
-         n.worker_id, false, false, n.parameters
+         n.worker_id, false, false, n.needs, n.parameters
     FROM ${parameters.oneOrRows('n', activities, ACTIVITIES)} ${from} ORDER BY n.id COLLATE "C" ${PUT_ACTIVITY}
 )`);
   }

@@ -3,6 +3,7 @@
  * The lock ends with the transaction, so a node that dies blocks no other.
  */
 import { joinedStartOf, type JoinedStart } from '../joined-starts.js';
+import type { NewActivityRecord } from '../records/activities.js';
 import {
   queueRefusal,
   referenceKeyOf,
@@ -15,9 +16,11 @@ import {
   type TerminationEntry,
 } from '../records/instances.js';
 import { placesKeyOf } from '../records/places.js';
+import { slotsKeyOf, type LimitKey } from '../records/slots.js';
 import type { Columns } from '../sql/columns.js';
 import { lastBefore, lastCounting, summaryOf } from '../sql/instances.js';
 import { refusalByPlaces } from '../sql/places.js';
+import { changesSlots, slotKeysOf } from '../sql/slot-rows.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Statements } from './database.js';
@@ -37,6 +40,7 @@ import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 import { runSteps } from './shared-operations.js';
 import { settleAllPart } from './side-records.js';
+import { addedBy, insertSlots } from './slot-changes.js';
 
 type Result = OperationResult<'insertInstance'>;
 
@@ -45,9 +49,14 @@ export function insertInstance(
   [insert]: OperationArguments<'insertInstance'>,
 ): Promise<Result> {
   const { conflict, places, record } = insert;
-  if (conflict === undefined && places === undefined) return insertFreely(context, insert);
+  if (conflict === undefined && places === undefined && !changesSlots(insert))
+    return insertFreely(context, insert);
   // Those of this process wait without a connection.
-  const key = conflict === undefined ? (placesKey(record) ?? '') : referenceKeyOf(record);
+  const [slot] = slotKeysOf(insert);
+  const key =
+    conflict === undefined
+      ? (placesKey(record) ?? (slot === undefined ? '' : slotsKeyOf(slot)))
+      : referenceKeyOf(record);
   return context.references.run(key, () => insertByRule(context, insert));
 }
 
@@ -101,11 +110,15 @@ async function insertLocked(
   if (noPlace !== null) return noPlace;
   const terminated = await terminateOpen(statements, insert);
   if (terminated.isCut) return { outcome: 'more', terminated: terminated.summaries };
+  const added = await addedBy(statements, insert);
   const [outcome] = await insertAll(statements, [insert]);
   if (outcome === 'inserted') {
-    return insert.conflict?.action === 'terminate'
-      ? { outcome, terminated: terminated.summaries }
-      : { outcome };
+    const waits = changesSlots(insert) ? await takeSlots(statements, insert, added) : [];
+    return {
+      outcome,
+      ...(insert.conflict?.action === 'terminate' && { terminated: terminated.summaries }),
+      ...(waits.length > 0 && { waits }),
+    };
   }
   const other = await findById(statements, record.id);
   if (other !== null) throw new RolledBack({ outcome: 'exists', record: other });
@@ -114,11 +127,23 @@ async function insertLocked(
   throw new RolledBack(joinedMeanwhile ?? { outcome: 'disabled' });
 }
 
+/** Returns the keys for which new items wait. */
+async function takeSlots(
+  statements: Statements,
+  insert: InsertInstance,
+  added: readonly NewActivityRecord[],
+): Promise<readonly LimitKey[]> {
+  const { limitedBy, refused } = await insertSlots(statements, insert, added);
+  if (refused.length > 0) throw new RolledBack({ outcome: 'no-slots', refused });
+  return limitedBy;
+}
+
 async function lock(statements: Statements, insert: InsertInstance): Promise<void> {
   const { conflict, record } = insert;
   const keys = [
     ...(conflict === undefined ? [] : [referenceKeyOf(record)]),
     ...(insert.places === undefined ? [] : [placesKey(record) ?? '']),
+    ...slotKeysOf(insert).map(slotsKeyOf),
   ];
   const joins = conflict?.action === 'join' && record.requestHash !== null;
   await lockKeys(statements, keys, joins ? record.id : null);

@@ -1,4 +1,5 @@
 /** Activities as they are stored: the work offered, its holder and its result. */
+import type { LimitKey, NeededSlot } from '../../engine/model/slots.js';
 import type { Priority } from '../../engine/model/start-options.js';
 
 export interface NewActivityRecord {
@@ -12,7 +13,9 @@ export interface NewActivityRecord {
   readonly priority: Priority;
   /** When it was offered; also determines its place among items of its priority. */
   readonly createdAt: number;
-  /** Set if the item is assigned to a waiting poll as it is created. */
+  /** The slots that its holder needs: see slots.ts. Omitted: none. */
+  readonly needs?: readonly NeededSlot[];
+  /** Set if the item is assigned to a waiting poll as it is created: never for one that needs slots. */
   readonly claim?: ActivityClaim;
 }
 
@@ -35,6 +38,8 @@ export interface ActivityRecord {
   readonly name: string;
   readonly parameters: string;
   readonly priority: Priority;
+  /** Omitted: it needs no slots. */
+  readonly needs?: readonly NeededSlot[];
   readonly createdAt: number;
   /** The item can be handed out from this time on; while it is held, the end of its lease. */
   readonly availableAt: number;
@@ -58,9 +63,18 @@ export interface ActivityListItem extends Pick<
   readonly claimed: boolean;
   /** Skipped, because its instance was not Runnable. */
   readonly deferred: boolean;
+  /** It waits for a slot: nobody gets it until `grantSlots` offers it again. */
+  readonly limited: boolean;
   /** Of its instance; null if the instance has been removed. */
   readonly definitionId: string | null;
   readonly reference: string | null;
+}
+
+/** An item that its worker has given back. */
+export interface ReleasedActivity {
+  readonly name: string;
+  /** Keys of its slots for which others wait: call `grantSlots` for them. */
+  readonly waits: readonly LimitKey[];
 }
 
 /** The item that is next has longer parameters than the claim may take: it was not claimed. */
@@ -69,8 +83,21 @@ export interface LongActivity {
   readonly parametersLength: number;
 }
 
-/** Null: there is no item to hand out. */
-export type ClaimedActivity = ActivityRecord | LongActivity | null;
+/** Items were passed over, because they can't have their slots. */
+export interface PassedOver {
+  /** The keys for which they wait: call `grantSlots` for them. */
+  readonly limitedBy: readonly LimitKey[];
+}
+
+/** Null, or only `PassedOver`: there is no item to hand out. */
+export type ClaimedActivity =
+  (ActivityRecord & Partial<PassedOver>) | (LongActivity & Partial<PassedOver>) | PassedOver | null;
+
+export function isClaimed(
+  claimed: ClaimedActivity,
+): claimed is ActivityRecord & Partial<PassedOver> {
+  return claimed !== null && 'id' in claimed;
+}
 
 export function isLongActivity(claimed: object | null): claimed is LongActivity {
   return claimed !== null && 'parametersLength' in claimed;

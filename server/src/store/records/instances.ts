@@ -8,6 +8,7 @@ import type { SubscriptionRecord } from './events.js';
 import type { InboxMessage } from './messages.js';
 import type { DeliveryRecord } from './notifications.js';
 import type { Place, PlaceRule } from './places.js';
+import type { LimitKey, RefusedSlots, SlotChanges, SlotOutcome } from './slots.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
@@ -152,6 +153,8 @@ export interface InstanceCommit {
   readonly audit?: readonly RepairEntry[];
   /** The messages stay for the next node that runs the instance. */
   readonly keepInbox?: true;
+  /** Omitted: none. */
+  readonly slots?: SlotChanges;
   readonly side: SideRecords;
   /** Like those of `insertDeliveries`, but stored with the commit (rule S11). */
   readonly deliveries?: readonly DeliveryRecord[];
@@ -180,8 +183,8 @@ export interface IndexChange {
   readonly after: IndexFields;
 }
 
-/** A successful commit clears the inbox and increments `revision`. */
-export type CommitOutcome = 'committed' | 'lost';
+/** A successful commit clears the inbox and increments `revision`. One with `slots` that wasn't lost has a `SlotOutcome`. */
+export type CommitOutcome = 'committed' | 'lost' | SlotOutcome;
 
 export interface InsertInstance {
   readonly record: InstanceRecord;
@@ -194,6 +197,8 @@ export interface InsertInstance {
   readonly conflict?: ConflictRule;
   /** What happens if all places are taken (rule S14). Omitted: nothing. It comes after `conflict`. */
   readonly places?: PlaceRule;
+  /** Omitted: none. If slots are refused, nothing is inserted. */
+  readonly slots?: SlotChanges;
   /**
    * For an instance with a root: the maximum number of open descendants (Runnable or Suspended) of that root, including
    * this one. On MongoDB, each process but one may exceed it by `INSERTS_PER_COUNT`.
@@ -259,6 +264,8 @@ export type InsertInstanceResult =
       readonly noEvents?: true;
       /** Only with the conflict rule `terminate`. */
       readonly terminated?: readonly InstanceSummary[];
+      /** Keys of slots for which its items wait: call `grantSlots` for them. Omitted: none. */
+      readonly waits?: readonly LimitKey[];
     }
   /** An instance with this id already exists (a repeated start). */
   | { readonly outcome: 'exists'; readonly record: InstanceRecord }
@@ -277,6 +284,8 @@ export type InsertInstanceResult =
   | { readonly outcome: 'no-place'; readonly holders: readonly string[] }
   /** For an instance that waits for a place: as many wait as may. Nothing was inserted. */
   | { readonly outcome: 'queue-full' }
+  /** With `slots`: not all of them can be had. Nothing was inserted. */
+  | { readonly outcome: 'no-slots'; readonly refused: readonly RefusedSlots[] }
   /** With the conflict rule `join`: the same. Nothing was inserted. */
   | { readonly outcome: 'joined'; readonly record: InstanceRecord }
   /** An earlier insert with this id, and with this request hash, joined an instance: as it was then. Nothing was inserted. */

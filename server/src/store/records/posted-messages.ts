@@ -1,4 +1,5 @@
 /** The answers to messages, and claims of instances in the step that adds a message (S13). */
+import type { LimitKey } from '../../engine/model/slots.js';
 import type { ActivityRecord } from './activities.js';
 import type { EventRecord } from './events.js';
 import type { InstanceRecord } from './instances.js';
@@ -46,6 +47,8 @@ export type CompleteActivityResult =
       readonly activity: ActivityRecord;
       readonly message: InboxMessage;
       readonly posted: PostedMessage | null;
+      /** Only for an item with `needs`: keys of its slots for which others wait. Call `grantSlots` for them. */
+      readonly waits?: readonly LimitKey[];
     }
   /** The same token with the same result was accepted before. */
   | { readonly outcome: 'repeated' }

@@ -3,12 +3,14 @@
 /**
  * `webhook-delivery`: a delivery that a webhook has accepted, so that it has no effect twice. `secret-key`: what the marks of
  * secrets in stored inputs are made of. `audit-entry`: who changed what; it is only added, and expires.
- * `api-key-name`: which API key has a name, by the hash of the name. `version-author`: who stored a version of a definition or a
- * custom step. `event-reach`: the definitions allowed to the publisher of an event; expires with the event.
+ * `limit`: a limit that steps share, see slots.ts. `api-key-name`: which API key has a name, by the hash of the name.
+ * `version-author`: who stored a version of a definition or a custom step. `event-reach`: the definitions allowed to the
+ * publisher of an event; expires with the event.
  */
 export type ResourceKind =
   | 'webhook'
   | 'webhook-delivery'
+  | 'limit'
   | 'api-key'
   | 'api-key-name'
   | 'secret-key'

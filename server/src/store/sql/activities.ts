@@ -1,9 +1,10 @@
 /** Activities as rows. */
 import type { ArchivedActivity } from '../archive.js';
-import type { ActivityRecord, ActivityResult } from '../records/activities.js';
+import type { ActivityRecord, ActivityResult, NewActivityRecord } from '../records/activities.js';
 import type { Columns } from './columns.js';
-import { selectOne, type SqlOperations } from './statements.js';
 import { priorityOf } from './instances.js';
+import { askingOf, putOffered, removeWait, waitedAmong } from './slot-rows.js';
+import { selectOne, type SqlOperations } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
 export const ACTIVITY_COLUMNS: Columns<ArchivedActivity> = {
@@ -22,6 +23,7 @@ export const ACTIVITY_COLUMNS: Columns<ArchivedActivity> = {
   settled: ['boolean', ({ settled }) => settled],
   succeeded: ['boolean', ({ result }) => result?.succeeded ?? null],
   resultHash: ['text', ({ result }) => result?.hash ?? null],
+  needs: ['text', needsText],
   parameters: ['text', ({ parameters }) => parameters],
   resultData: ['text', ({ result }) => result?.data ?? null],
 };
@@ -32,33 +34,58 @@ export const ACTIVITY_OPERATIONS = {
                      SET availableAt = ?, deferred = FALSE, attempt = attempt + 1, tokenHash = ?, workerId = ?
                    WHERE id = ? AND done = FALSE RETURNING *`;
     const row = yield* selectOne(text, leaseExpiresAt, tokenHash, workerId, activityId);
-    return row === null ? null : activityOf(row);
+    if (row === null) return null;
+    const taken = activityOf(row);
+    if (taken.needs !== undefined) yield* removeWait(activityId);
+    return taken;
   },
 
-  *extendActivity([activityId, tokenHash, leaseExpiresAt]) {
+  *extendActivity([activityId, tokenHash, leaseExpiresAt, now]) {
     const text = `UPDATE @activities SET availableAt = ?, deferred = FALSE
-                   WHERE id = ? AND tokenHash = ? AND done = FALSE RETURNING name, settled`;
-    const row = yield* selectOne(text, leaseExpiresAt, activityId, tokenHash);
+                   WHERE id = ? AND tokenHash = ? AND done = FALSE AND (needs IS NULL OR (availableAt > ? AND deferred = FALSE))
+                  RETURNING name, settled`;
+    const row = yield* selectOne(text, leaseExpiresAt, activityId, tokenHash, now);
     return row === null ? null : { name: row.text('name'), withdrawn: row.boolean('settled') };
   },
 
   *releaseActivity([activityId, tokenHash, countsAttempt = true]) {
     const text = `UPDATE @activities
                      SET availableAt = createdAt, deferred = FALSE, tokenHash = NULL, workerId = NULL, attempt = attempt - ?::integer
-                   WHERE id = ? AND tokenHash = ? AND done = FALSE AND settled = FALSE RETURNING name`;
+                   WHERE id = ? AND tokenHash = ? AND done = FALSE AND settled = FALSE
+                  RETURNING id, instanceId, name, needs, priority, createdAt`;
     const row = yield* selectOne(text, countsAttempt ? 0 : 1, activityId, tokenHash);
-    return row?.text('name') ?? null;
+    if (row === null) return null;
+    const item = itemOf(row);
+    const asking = askingOf(item);
+    if (asking === null) return { name: item.name, waits: [] };
+    // Its slots no longer count, and the next claim replaces them.
+    yield* putOffered(asking, item.name);
+    return { name: item.name, waits: yield* waitedAmong(asking.needs) };
   },
 } satisfies SqlOperations;
 
-export function activityOf(row: StoredRow): ActivityRecord {
+/** Null: the item needs no slots. */
+export function needsText({ needs = [] }: Pick<NewActivityRecord, 'needs'>): string | null {
+  return needs.length === 0 ? null : JSON.stringify(needs);
+}
+
+function itemOf(row: StoredRow) {
+  const needs = row.textOrNull('needs');
   return {
     id: row.text('id'),
     instanceId: row.text('instanceId'),
     name: row.text('name'),
-    parameters: row.text('parameters'),
     priority: priorityOf(row),
+    // Written by `needsText`.
+    ...(needs !== null && { needs: JSON.parse(needs) as NonNullable<ActivityRecord['needs']> }),
     createdAt: row.number('createdAt'),
+  };
+}
+
+export function activityOf(row: StoredRow): ActivityRecord {
+  return {
+    ...itemOf(row),
+    parameters: row.text('parameters'),
     availableAt: row.number('availableAt'),
     attempt: row.number('attempt'),
     tokenHash: row.textOrNull('tokenHash'),

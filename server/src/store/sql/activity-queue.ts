@@ -1,6 +1,7 @@
 /** The activity queue: lists for operators. */
 import { PRIORITIES } from '../../engine/model/start-options.js';
 import type { ActivityListItem, ActivityQueue } from '../records/activities.js';
+import { FAR_FUTURE_MS } from '../store.js';
 import { readRecord, type RecordColumns } from './columns.js';
 import { priorityOf } from './instances.js';
 import { select, type SqlOperations } from './statements.js';
@@ -22,7 +23,8 @@ const QUEUE: RecordColumns<ActivityQueue> = {
 /** The next items of each priority, which are then merged. */
 const LISTED_OF_EACH_PRIORITY = PRIORITIES.map(
   (priority) => `SELECT * FROM (
-             SELECT id, instanceId, priority, createdAt, availableAt, attempt, workerId, deferred, tokenHash IS NOT NULL AS claimed
+             SELECT id, instanceId, priority, createdAt, availableAt, attempt, workerId, deferred, deferred = TRUE AND availableAt >= ${FAR_FUTURE_MS} AS limited,
+                    tokenHash IS NOT NULL AS claimed
                FROM @activities INDEXED BY activities_queue
               WHERE name = ? AND priority = ${priority} AND ${IS_LISTED} AND (availableAt, id) > (?, ?)
               ORDER BY availableAt, id LIMIT ?
@@ -38,6 +40,7 @@ const ITEM: RecordColumns<Omit<ActivityListItem, 'priority'>> = {
   workerId: 'text?',
   claimed: 'boolean',
   deferred: 'boolean',
+  limited: 'boolean',
   definitionId: 'text?',
   reference: 'text?',
 };
@@ -67,6 +70,9 @@ export const ACTIVITY_QUEUE_OPERATIONS = {
       ...PRIORITIES.flatMap(() => [name, now, after?.availableAt ?? -1, after?.id ?? '', limit]),
       limit,
     );
-    return rows.map((row) => ({ ...readRecord(row, ITEM), priority: priorityOf(row) }));
+    return rows.map((row) => {
+      const item = readRecord(row, ITEM);
+      return { ...item, deferred: item.deferred && !item.limited, priority: priorityOf(row) };
+    });
   },
 } satisfies SqlOperations;

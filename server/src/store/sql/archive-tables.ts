@@ -1,5 +1,11 @@
 /** The tables from which an archive reads records, and into which it writes them. */
-import type { ArchivedRecords, RecordKind } from '../archive.js';
+import type {
+  ArchivedLimitRate,
+  ArchivedRecords,
+  ArchivedSlot,
+  ArchivedSlotWait,
+  RecordKind,
+} from '../archive.js';
 import type { JoinedStart } from '../joined-starts.js';
 import type { HistoryRecord } from '../records/instances.js';
 import { ACTIVITY_COLUMNS, archivedActivityOf } from './activities.js';
@@ -29,6 +35,34 @@ const JOINED_START: RecordColumns<JoinedStart> = {
 
 export const JOINED_START_COLUMNS = columnsOf(JOINED_START);
 
+const SLOT: RecordColumns<ArchivedSlot> = {
+  execution: 'text',
+  limitName: 'text',
+  limitKey: 'text',
+  units: 'number',
+  instanceId: 'text',
+  isActivity: 'boolean',
+};
+
+const SLOT_WAIT: RecordColumns<ArchivedSlotWait> = {
+  execution: 'text',
+  limitName: 'text',
+  limitKey: 'text',
+  instanceId: 'text',
+  activityName: 'text?',
+  priority: 'number',
+  since: 'number',
+  state: 'text',
+  at: 'number',
+  needs: 'text',
+};
+
+const LIMIT_RATE: RecordColumns<ArchivedLimitRate> = {
+  limitName: 'text',
+  limitKey: 'text',
+  spentUntil: 'number',
+};
+
 export const TABLES: Readonly<Record<RecordKind, string>> = {
   definition: 'definitions',
   stepScript: 'step_scripts',
@@ -37,6 +71,9 @@ export const TABLES: Readonly<Record<RecordKind, string>> = {
   history: 'history',
   subscription: 'subscriptions',
   activity: 'activities',
+  slot: 'slots',
+  slotWait: 'slot_waits',
+  limitRate: 'limit_rates',
   event: 'events',
   bulkJob: 'bulk_jobs',
   bulkIds: 'bulk_ids',
@@ -57,6 +94,9 @@ export const ROW_COLUMNS: { readonly [Kind in RowKind]: Columns<ArchivedRecords[
   history: HISTORY_COLUMNS,
   subscription: SUBSCRIPTION_COLUMNS,
   activity: ACTIVITY_COLUMNS,
+  slot: columnsOf(SLOT),
+  slotWait: { ...columnsOf(SLOT_WAIT), at: ['real', ({ at }) => at] },
+  limitRate: { ...columnsOf(LIMIT_RATE), spentUntil: ['real', ({ spentUntil }) => spentUntil] },
   bulkJob: BULK_JOB_COLUMNS,
   bulkIds: BULK_IDS_COLUMNS,
   notification: NOTIFICATION_COLUMNS,
@@ -78,6 +118,9 @@ export const RECORD_OF: Readers = {
   history: (row): HistoryRecord => readRecord(row, HISTORY),
   subscription: subscriptionOf,
   activity: archivedActivityOf,
+  slot: (row) => readRecord(row, SLOT),
+  slotWait: (row) => readRecord(row, SLOT_WAIT),
+  limitRate: (row) => readRecord(row, LIMIT_RATE),
   event: (row) => ({ ...eventOf(row), takenBy: row.texts('takenBy') }),
   bulkJob: bulkJobOf,
   bulkIds: bulkIdsOf,

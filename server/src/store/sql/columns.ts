@@ -15,8 +15,8 @@ export class StorableText {
 
 export type SqlParameter = SqlValue | StorableText;
 
-/** A number is a whole one. */
-export type CellType = 'text' | 'number' | 'boolean';
+/** A number is a whole one, and `real` is any. */
+export type CellType = 'text' | 'number' | 'real' | 'boolean';
 
 /** The columns that a statement writes, each with its type and its value. */
 export type Columns<Item> = Readonly<

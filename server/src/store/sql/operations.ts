@@ -11,6 +11,7 @@ import { INSTANCE_OPERATIONS } from './instances.js';
 import { NOTIFICATION_OPERATIONS } from './notifications.js';
 import { PLACE_OPERATIONS } from './places.js';
 import { RESOURCE_OPERATIONS } from './resources.js';
+import { SLOT_OPERATIONS } from './slots.js';
 import type { SqlOperations } from './statements.js';
 import { TRIGGER_OPERATIONS } from './triggers.js';
 
@@ -26,6 +27,7 @@ export const SQL_OPERATIONS = {
   ...NOTIFICATION_OPERATIONS,
   ...PLACE_OPERATIONS,
   ...RESOURCE_OPERATIONS,
+  ...SLOT_OPERATIONS,
   ...TRIGGER_OPERATIONS,
 } satisfies SqlOperations;
 

@@ -89,6 +89,14 @@ export class Database {
     return this.#within('BEGIN IMMEDIATE', work);
   }
 
+  /** Runs `work` in the current transaction. It may undo all that it has changed. */
+  undoable<Result>(work: (undo: () => void) => Result): Result {
+    this.run('SAVEPOINT undoable');
+    const result = work(() => this.run('ROLLBACK TO undoable'));
+    this.run('RELEASE undoable');
+    return result;
+  }
+
   /** Runs `work` on the state of one moment, which includes every commit before it. Others may write at the same time. */
   snapshot<Result>(work: () => Result): Result {
     return this.#within('BEGIN', work);

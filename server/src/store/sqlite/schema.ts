@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 13;
+export const SCHEMA_VERSION = 14;
 
 /** `failingErrorAt`: see failing-since.ts. */
 const INSTANCES = `
@@ -161,13 +161,35 @@ const ACTIVITIES = `
 CREATE TABLE activities (
   id TEXT PRIMARY KEY, instanceId TEXT NOT NULL, name TEXT NOT NULL, priority INTEGER NOT NULL DEFAULT 3,
   createdAt INTEGER NOT NULL, availableAt INTEGER NOT NULL, deferred INTEGER NOT NULL, attempt INTEGER NOT NULL, tokenHash TEXT, workerId TEXT,
-  done INTEGER NOT NULL, doneAt INTEGER, settled INTEGER NOT NULL, succeeded INTEGER, resultHash TEXT,
+  done INTEGER NOT NULL, doneAt INTEGER, settled INTEGER NOT NULL, succeeded INTEGER, resultHash TEXT, needs TEXT,
   parameters TEXT NOT NULL, resultData TEXT
 );
 CREATE INDEX activities_queue ON activities (name, priority, availableAt, id) WHERE done = 0;
 CREATE INDEX activities_instance ON activities (instanceId);
 CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND settled = 0;
 CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
+`;
+
+/** See records/slots.ts. Slots may be of executions that have ended, and then count for nothing. */
+const SLOTS = `
+CREATE TABLE slots (
+  execution TEXT NOT NULL, limitName TEXT NOT NULL, limitKey TEXT NOT NULL, units INTEGER NOT NULL, instanceId TEXT NOT NULL,
+  isActivity INTEGER NOT NULL, PRIMARY KEY (execution, limitName)
+) WITHOUT ROWID;
+CREATE INDEX slots_key ON slots (limitName, limitKey, instanceId);
+CREATE INDEX slots_instance ON slots (instanceId);
+CREATE TABLE slot_waits (
+  execution TEXT PRIMARY KEY, limitName TEXT NOT NULL, limitKey TEXT NOT NULL, instanceId TEXT NOT NULL, activityName TEXT,
+  priority INTEGER NOT NULL, since INTEGER NOT NULL, state TEXT NOT NULL, at REAL NOT NULL, needs TEXT NOT NULL
+) WITHOUT ROWID;
+-- By these an execution finds those before it, and a grant those that come next.
+CREATE INDEX slot_waits_order ON slot_waits (limitName, limitKey, state, priority, since, execution);
+CREATE INDEX slot_waits_names ON slot_waits (limitName, limitKey, state, activityName, priority, since, execution);
+CREATE INDEX slot_waits_instance ON slot_waits (instanceId);
+CREATE TABLE limit_rates (
+  limitName TEXT NOT NULL, limitKey TEXT NOT NULL, spentUntil REAL NOT NULL, PRIMARY KEY (limitName, limitKey)
+) WITHOUT ROWID;
+CREATE INDEX limit_rates_spent ON limit_rates (spentUntil);
 `;
 
 const TABLES = `
@@ -198,7 +220,7 @@ CREATE TABLE subscriptions (
 CREATE INDEX subscriptions_name ON subscriptions (nameKey, id);
 CREATE INDEX subscriptions_instance ON subscriptions (instanceId);
 
-${ACTIVITIES}${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}${TRIGGERS}${NOTIFICATIONS}${RESOURCES}`;
+${ACTIVITIES}${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}${TRIGGERS}${NOTIFICATIONS}${RESOURCES}${SLOTS}`;
 
 const INSTANCE_INDEXES_1 = [
   'instances_started',
@@ -217,11 +239,6 @@ const EVENT_INDEXES_1 = ['events_name', 'events_undelivered', 'events_delivered'
 const INSTANCE_COLUMNS_1 =
   'id, definitionId, version, reference, status, startTime, endTime, wakeAt, owner, epoch, inSeq, revision, crashes, ' +
   'schemaVersion, requestHash';
-
-/** The columns that activities had before version 12. */
-const ACTIVITY_COLUMNS_11 =
-  'id, instanceId, name, createdAt, availableAt, deferred, attempt, tokenHash, workerId, done, doneAt, settled, succeeded, ' +
-  'resultHash, parameters, resultData';
 
 /**
  * Rebuilds the table of instances, because an added column would come after the long texts. `derived` computes the
@@ -293,24 +310,32 @@ ALTER TABLE joined_starts ADD COLUMN body TEXT;
 CREATE INDEX joined_starts_time ON joined_starts (joinedAt);
 `;
 
-/** Rebuilds the table, because an added column would come after the long texts. */
-const FROM_11 = `
+/** Rebuilds the table, because an added column would come after the long texts. New columns have their default. */
+function rebuildActivities(connection: DatabaseSync): string {
+  const columns = namesIn(connection, `SELECT name FROM pragma_table_info('activities')`).join(
+    ', ',
+  );
+  return `
 ALTER TABLE activities RENAME TO activities_old;
 ${dropIndexes(['activities_queue', 'activities_instance', 'activities_unsettled', 'activities_settled'])}
 ${ACTIVITIES}
-INSERT INTO activities (${ACTIVITY_COLUMNS_11}) SELECT ${ACTIVITY_COLUMNS_11} FROM activities_old;
+INSERT INTO activities (${columns}) SELECT ${columns} FROM activities_old;
 DROP TABLE activities_old;
 `;
+}
+
+function namesIn(connection: DatabaseSync, query: string): readonly string[] {
+  return connection
+    .prepare(query)
+    .all()
+    .map(({ name }) => String(name));
+}
 
 /** Schema 3 to 12. New columns have their default. */
 function fromNewer(connection: DatabaseSync): string {
-  const namesIn = (query: string): readonly string[] =>
-    connection
-      .prepare(query)
-      .all()
-      .map(({ name }) => String(name));
-  const old = namesIn(`SELECT name FROM pragma_table_info('instances')`);
+  const old = namesIn(connection, `SELECT name FROM pragma_table_info('instances')`);
   const indexes = namesIn(
+    connection,
     `SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'instances' AND sql IS NOT NULL`,
   );
   const missing = Object.entries(DERIVED_3).filter(([name]) => !old.includes(name));
@@ -347,7 +372,7 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version > 0 && version < 6) connection.exec('ALTER TABLE definitions ADD COLUMN source TEXT');
   if (version > 0 && version < 8) connection.exec(`${TRIGGERS}${NOTIFICATIONS}`);
   if (version > 0 && version < 9) connection.exec(RESOURCES);
-  if (version > 0 && version < 12) connection.exec(FROM_11);
+  if (version > 0 && version < 14) connection.exec(rebuildActivities(connection) + SLOTS);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -12,6 +12,7 @@ import {
   type Observed,
 } from './check-expectation.js';
 import type { Action, Expectation, Place, TestCase } from './file.js';
+import { limitDocument } from './limit-file.js';
 import { problemAt, ProjectError, type TestProject } from './tested-definitions.js';
 
 export interface CaseOptions {
@@ -65,7 +66,10 @@ export async function runCase(test: TestCase, options: CaseOptions): Promise<Cas
   return { name, place, failures, durationMs, runs, conditions, mocked, story, newSnapshot };
 }
 
-async function register(server: TestServer, { definitions, scripts }: TestProject): Promise<void> {
+async function register(
+  server: TestServer,
+  { definitions, limits, scripts }: TestProject,
+): Promise<void> {
   for (const [name, { path, text }] of scripts) {
     try {
       await server.script(name, text);
@@ -76,6 +80,7 @@ async function register(server: TestServer, { definitions, scripts }: TestProjec
       throw new ProjectError(path, [{ ...place, message: problem?.message ?? error.message }]);
     }
   }
+  for (const [name, limit] of limits) await server.limit(name, limitDocument(limit));
   for (const { document, path, text } of definitions) {
     try {
       await server.register({ document: document.value, source: text });

@@ -1,10 +1,12 @@
-/** The definitions and scripts that the cases of a file use, and no others: each case registers them. */
+/** The definitions, scripts and limits that the cases of a file use, and no others: each case registers them. */
 import { parseDefinition } from '../../engine/definitions/parse-definition.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { LimitSettings } from '../../engine/model/limit.js';
 import { AppError } from '../../base/errors.js';
 import { parseDocument, type LocatedDocument } from '../definition-source.js';
 import { subWorkflowsOf } from '../stand-ins.js';
 import type { FileProblem } from './file.js';
+import { readLimitFile } from './limit-file.js';
 
 export interface SourceFile {
   readonly path: string;
@@ -18,12 +20,15 @@ export interface ProjectSources {
   readonly definitionsAround: readonly SourceFile[];
   /** By the name of the custom step. */
   readonly scriptsAround: ReadonlyMap<string, SourceFile>;
+  readonly limitsAround: readonly SourceFile[];
 }
 
 export interface TestProject {
   readonly id: string;
   readonly definitions: readonly ProjectDefinition[];
   readonly scripts: ReadonlyMap<string, SourceFile>;
+  /** By name. */
+  readonly limits: ReadonlyMap<string, LimitSettings>;
 }
 
 export interface ProjectDefinition extends SourceFile {
@@ -44,7 +49,7 @@ export class ProjectError extends Error {
   }
 }
 
-/** @throws ProjectError if the definition or one that it uses cannot be read */
+/** @throws ProjectError if the definition, or a definition or limit that it uses, cannot be read */
 export function createProject(sources: ProjectSources): TestProject {
   const main = read(sources.definition);
   const found = new Map([[main.definition.id, main]]);
@@ -65,7 +70,8 @@ export function createProject(sources: ProjectSources): TestProject {
     }
   }
   const definitions = [...found.values()];
-  return { id: main.definition.id, definitions, scripts: scriptsOf(definitions, sources) };
+  const limits = limitsOf(definitions, sources);
+  return { id: main.definition.id, definitions, scripts: scriptsOf(definitions, sources), limits };
 }
 
 function scriptsOf(
@@ -83,6 +89,23 @@ function scriptsOf(
     }
   }
   return scripts;
+}
+
+/** Others may have problems: they don't matter here. */
+function limitsOf(
+  definitions: readonly ProjectDefinition[],
+  { limitsAround }: ProjectSources,
+): ReadonlyMap<string, LimitSettings> {
+  const steps = definitions.flatMap(({ definition }) => [...definition.steps.values()]);
+  const used = new Set(steps.flatMap(({ limits }) => limits.map(({ name }) => name)));
+  const found = new Map<string, LimitSettings>();
+  for (const { path, text } of used.size === 0 ? [] : limitsAround) {
+    const { limit, name, problems } = readLimitFile(text);
+    if (name === null || !used.has(name) || found.has(name)) continue;
+    if (limit === null) throw new ProjectError(path, problems);
+    found.set(name, limit);
+  }
+  return found;
 }
 
 function read(file: SourceFile): ProjectDefinition {

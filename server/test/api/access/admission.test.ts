@@ -121,6 +121,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
     secret: 'x'.repeat(32),
     publish: { name: '"n"', key: '"k"' },
   },
+  'PUT /api/limit/x': { concurrency: 1 },
   'PUT /api/notification/x': { url: 'http://localhost/', on: ['failed'], secret: 'x'.repeat(32) },
   'POST /api/workflow/x/modify': { reason: 'x', resume: true },
   'POST /api/workflow/x/rerun': { reason: 'x' },

@@ -24,6 +24,8 @@ const STATUSES: Record<ErrorCode, number> = {
   event_not_found: 404,
   key_not_found: 404,
   webhook_not_found: 404,
+  limit_not_found: 404,
+  limit_in_use: 409,
   workflow_not_found: 404,
   bulk_job_not_found: 404,
   notification_not_found: 404,

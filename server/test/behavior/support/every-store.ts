@@ -35,6 +35,7 @@ const ON_DATABASE_SERVERS: ReadonlySet<string> = new Set([
   'archived runs',
   'queued runs',
   'runs at a time',
+  'limits of steps',
   'an Idempotency-Key',
   'an event',
   'leaks',

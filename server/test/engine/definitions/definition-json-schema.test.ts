@@ -81,14 +81,13 @@ describe('definitionJsonSchema', () => {
     expect(validate(document)).toBe(false);
   });
 
-  it.each(globSync('examples/*/*.yaml', { cwd: ROOT, exclude: ['**/*.test.yaml'] }))(
-    'accepts %s',
-    (file) => {
-      const document: unknown = parse(readFileSync(new URL(file, ROOT), 'utf8'));
-      validate(document);
-      expect(validate.errors ?? []).toEqual([]);
-    },
-  );
+  it.each(
+    globSync('examples/*/*.yaml', { cwd: ROOT, exclude: ['**/*.test.yaml', '**/*.limit.yaml'] }),
+  )('accepts %s', (file) => {
+    const document: unknown = parse(readFileSync(new URL(file, ROOT), 'utf8'));
+    validate(document);
+    expect(validate.errors ?? []).toEqual([]);
+  });
 
   it('describes each member in the words of the reference', () => {
     const reference = readFileSync(new URL('docs/definitions.md', ROOT), 'utf8');

@@ -9,7 +9,7 @@ import { Choices } from '../support/choices.js';
 import { define, inOrder, type StepSource } from '../support/define.js';
 import { EndlessLoopError, EngineDriver } from '../support/engine-driver.js';
 import { answerEverything, Course, happenings, isModification } from '../support/random-course.js';
-import { RANDOM_DATA, randomDefinition } from '../support/random-definition.js';
+import { RANDOM_DATA, RANDOM_SLOTS, randomDefinition } from '../support/random-definition.js';
 import { box, trace, work } from '../support/steps.js';
 
 const runs = propertyRuns(200);
@@ -101,7 +101,7 @@ describe('a clean-up', { timeout }, () => {
           const world = { healthy: false };
           const { mayTerminate, members, steps } = randomDefinition(new Choices(list));
           const lives = [false, true].map((reload) => {
-            const options = { data: RANDOM_DATA, world, reload: () => reload };
+            const options = { data: RANDOM_DATA, world, reload: () => reload, slots: RANDOM_SLOTS };
             return new EngineDriver(define(steps, members), options);
           });
           for (const driver of lives) {

@@ -245,7 +245,7 @@ describe('an instance', () => {
       { id: 'w', data: {}, reference: null, parent },
       0,
     );
-    enterStep(run, nextWork(run)!.pointer, {}, {});
+    enterStep(run, nextWork(run)!.pointer, { inputs: {}, shown: {} });
     leaveStep(run, nextWork(run)!.pointer, { outputs: [], selected: [], shown: {} });
     expect(run.instance.status).toBe('Complete');
     expect(run.instance.outbox).toEqual(news);
@@ -262,7 +262,7 @@ describe('an instance', () => {
       { id: 'w', data: {}, reference: null, parent },
       0,
     );
-    enterStep(run, nextWork(run)!.pointer, {}, {});
+    enterStep(run, nextWork(run)!.pointer, { inputs: {}, shown: {} });
     leaveStep(run, nextWork(run)!.pointer, { outputs: [], selected: [], shown: {} });
     applyStatus(run, 'Terminated', 5);
     expect(run.instance.status).toBe('Terminated');
@@ -292,7 +292,7 @@ describe('an instance', () => {
       { id: 'w', data: {}, reference: null, parent: null },
       START_MS,
     );
-    enterStep(run, nextWork(run)!.pointer, { Period: 5 }, {});
+    enterStep(run, nextWork(run)!.pointer, { inputs: { Period: 5 }, shown: {} });
     expect(nextTimer(run)).toBe(START_MS + 5000);
     applyStatus(run, 'Suspended', START_MS);
     expect(nextTimer(run)).toBeNull();

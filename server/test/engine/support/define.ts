@@ -24,6 +24,7 @@ export interface StepSource {
   readonly timeout?: number | string;
   readonly compensateWith?: readonly StepSource[];
   readonly saga?: boolean;
+  readonly limits?: readonly (string | Readonly<Record<string, unknown>>)[];
 }
 
 export interface DefinitionMembers {

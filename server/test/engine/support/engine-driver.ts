@@ -36,6 +36,7 @@ import { waitsForStart } from '../../../src/engine/session/pointer-states.js';
 import { isAwaited } from '../../../src/engine/failure/in-flight.js';
 import { isTrue, runStep } from './run-step.js';
 import { RunView } from './run-view.js';
+import type { Slots } from './slots.js';
 import { type World } from './evaluate.js';
 
 /** 2030-01-01T00:00:00Z; instances start here unless the test sets another time. */
@@ -51,6 +52,8 @@ export interface DriverOptions {
   readonly waits?: Pick<Parameters<typeof startSession>[1], 'startAt' | 'queues'>;
   /** More steps without a wait than this end the test: the definition loops forever. */
   readonly stepsMax?: number;
+  /** The limits that exist. Default: all, with slots for everyone. */
+  readonly slots?: Slots['capacities'];
 }
 
 const NOTHING = { data: null, cancel: [], start: [], stepMap: {}, resume: false };
@@ -85,6 +88,7 @@ export class EngineDriver extends RunView {
     // An instance owns its data; a test may start several instances with the same data.
     const data = structuredClone(options.data ?? {});
     const start = { id: 'w', data, reference: null, parent: null, ...options.waits };
+    this.outside.slots.capacities = options.slots ?? null;
     this.#session = startSession(definition, start, START_MS);
     this.#settled();
     this.pump();

@@ -69,6 +69,20 @@ export function evaluateInputs(
   return plan.build(plan.sources.map((source) => evaluate(source, variables)));
 }
 
+/** As the server: null for a limit without a key. @throws EvaluationError */
+export function evaluateKeys(
+  instance: Instance,
+  { pointer, step }: Extract<StepWork, { kind: 'inputs' }>,
+  world: World,
+): readonly Json[] {
+  const variables = { data: instance.data, context: contextOf(instance, pointer), world };
+  return step.limits.map(({ key }) => {
+    if (key === null) return null;
+    const single = requestOf(key);
+    return 'source' in single ? evaluate(single.source, variables) : single.constant;
+  });
+}
+
 export function evaluateOutputs(
   instance: Instance,
   work: Extract<StepWork, { kind: 'outputs' }>,

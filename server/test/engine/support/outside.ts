@@ -19,6 +19,7 @@ import {
 } from '../../../src/engine/flow/taken-events.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { broken } from './check-invariants.js';
+import { Slots } from './slots.js';
 
 /** Something that runs outside the engine: the body of an HttpRequest or custom step, or the start of a child. */
 export interface Effect {
@@ -39,6 +40,7 @@ export class Outside {
   /** Items that nobody gets any more. */
   readonly withdrawn = new Set<string>();
   readonly #events: EventMessage[] = [];
+  readonly slots = new Slots();
 
   /** By pointer, because a node that takes over the instance starts them in that order. */
   get effects(): readonly Effect[] {
@@ -107,6 +109,7 @@ export class Outside {
 
   /** Does what a run requests, and clears the requests. Answers the log lines. */
   take(session: Session): readonly Json[] {
+    this.slots.commit(session);
     const { changes, instance } = session;
     for (const { id } of changes.subscriptions) {
       if (this.asked.has(`event ${id}`)) broken('E7: a subscription is asked for once', id);
@@ -128,11 +131,13 @@ export class Outside {
     for (const pointerId of changes.abortedEffects) this.forgetEffect(pointerId);
     for (const pointerId of changes.effects) {
       const pointer = instance.pointers.get(pointerId);
+      if (pointer?.state.kind === 'limited') broken('E15: what waits does not begin', pointer);
       if (pointer !== undefined) this.#startEffect(instance, pointer);
     }
     const logMessages = changes.logLines.map(({ message }) => message);
     Object.assign(changes, noChanges());
     this.#checkWaits(instance);
+    this.slots.check(session);
     return logMessages;
   }
 

@@ -17,8 +17,12 @@ const KINDS = [
   'child',
   'event',
   'advance',
+  'grant',
   'oversleep',
   'give-back',
+  'late-grant',
+  'stale-grant',
+  'unknown-limit',
   'stale-effect',
   'stale-activity',
   'old-event',
@@ -44,7 +48,7 @@ export interface ExternalEvent {
 export const happenings: fc.Arbitrary<readonly ExternalEvent[]> = fc.array(
   fc.record({
     kind: fc.oneof(
-      { weight: 4, arbitrary: fc.constantFrom(...KINDS.slice(0, 6)) },
+      { weight: 4, arbitrary: fc.constantFrom(...KINDS.slice(0, 7)) },
       { weight: 1, arbitrary: fc.constantFrom(...KINDS) },
     ),
     pick: fc.nat(40),
@@ -92,6 +96,25 @@ export class Course {
       case 'give-back': {
         const offer = pickFrom(driver.withdrawn, pick);
         if (offer !== undefined) driver.giveBack(offer);
+        return;
+      }
+      case 'grant': {
+        grantNext(driver);
+        return;
+      }
+      case 'late-grant': {
+        const execution = driver.outside.slots.next();
+        if (execution !== null) driver.outside.slots.give(execution);
+        return;
+      }
+      case 'stale-grant': {
+        const execution = pickFrom(driver.outside.slots.freed, pick);
+        if (execution !== undefined) driver.deliver({ kind: 'slots', execution });
+        return;
+      }
+      case 'unknown-limit': {
+        const execution = pickFrom([...driver.outside.slots.waiting.keys()], pick);
+        if (execution !== undefined) driver.deliver({ kind: 'slots', execution, unknown: 'a' });
         return;
       }
       case 'child': {
@@ -153,6 +176,17 @@ export class Course {
   }
 }
 
+/** One that has its slots begins, or gets them first. Returns false if there is none. */
+function grantNext(driver: EngineDriver): boolean {
+  const { slots } = driver.outside;
+  const [granted] = slots.granted;
+  const execution = granted ?? slots.next();
+  if (execution === null) return false;
+  if (granted === undefined) slots.give(execution);
+  driver.deliver({ kind: 'slots', execution });
+  return true;
+}
+
 /** Cancels an execution, starts any step instead of everything that is open, or starts one beside it. */
 function modify(driver: EngineDriver, kind: (typeof MODIFICATIONS)[number], pick: number): void {
   const { id } = pickFrom(driver.pointers, pick) ?? { id: 0 };
@@ -181,6 +215,7 @@ function answerSomething(driver: EngineDriver): void {
   else if (offer !== undefined) driver.succeed(offer);
   else if (driver.pointers.some(({ state }) => state.kind === 'child')) endChild(driver, 0, true);
   else if (wait?.state.kind === 'event') driver.publish(wait.state.name, wait.state.key);
+  else if (grantNext(driver)) return;
   else if (due !== null) driver.advance((due - driver.now) / 1000);
   else throw new Error(`the instance is waiting for nothing: ${driver.open.join(', ')}`);
 }

@@ -20,6 +20,8 @@ export interface RandomDefinition {
 
 export const FUEL = 8;
 export const RANDOM_DATA = { fuel: FUEL, hits: 0 };
+/** Few, so that steps have to wait. */
+export const RANDOM_SLOTS = { a: 1, b: 2 };
 export const EVENT_NAMES = ['e0', 'e1'] as const;
 
 const STEPS_MAX = 24;
@@ -57,6 +59,8 @@ const LEAVES = [
   'Decide',
 ] as const;
 const CONTAINERS = ['Sequence', 'Parallel', 'If', 'Foreach', 'While', 'Schedule', 'Recur'] as const;
+
+const LIMITED: ReadonlySet<string> = new Set(['custom', 'Activity', 'HttpRequest', 'SubWorkflow']);
 
 class Builder {
   readonly mayTerminate: boolean;
@@ -110,6 +114,7 @@ class Builder {
     if (this.#choices.percent(15)) this.#addCancelCondition(step);
     step.saga = isContainer && this.#choices.percent(30);
     this.#addErrorBehavior(step, isContainer);
+    if (LIMITED.has(kind) && this.#choices.percent(50)) step.limits = this.#limits();
     if (isContainer) step.do = this.#sequences(kind, depth);
     if (canNest && this.#choices.percent(25)) step.compensateWith = this.sequence(depth + 1);
     return step;
@@ -155,6 +160,13 @@ class Builder {
         return { interval: choices.below(10), stopCondition: 'data.fuel <= 0', background };
       }
     }
+  }
+
+  #limits(): NonNullable<StepSource['limits']> {
+    const choices = this.#choices;
+    const keyed = { name: 'b', key: choices.pick(["'k'", 'data.hits % 2', FAULT]) };
+    const units = { name: 'b', units: 1 + choices.below(2) };
+    return choices.pick([['a'], [keyed], ['b', 'a'], [units], [keyed, 'a']]);
   }
 
   /** An Activity that timed out fails again and again: only if no answer ever comes. */

@@ -9,10 +9,13 @@ import {
   type StepWork,
 } from '../../../src/engine/flow/step-work.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
+import { INVALID_LIMIT_KEY } from '../../../src/engine/primitives/request-slots.js';
+import type { Json } from '../../../src/engine/values/json.js';
 import {
   EvaluationError,
   evaluateCondition,
   evaluateInputs,
+  evaluateKeys,
   evaluateOutputs,
   type World,
 } from './evaluate.js';
@@ -33,8 +36,10 @@ export function runStep(session: Session, world: World): boolean {
 function apply(session: Session, work: StepWork, world: World): void {
   const { instance } = session;
   if (work.kind === 'inputs') {
+    const keys = keysOf(session, work, world);
+    if (keys === null) return;
     const inputs = evaluateInputs(instance, work, world);
-    enterStep(session, work.pointer, inputs, inputs);
+    enterStep(session, work.pointer, { inputs, shown: inputs, keys });
   } else if (work.kind === 'selectors') {
     const { pointer, selectors } = work;
     const selected = selectors.filter(({ condition }) =>
@@ -47,6 +52,22 @@ function apply(session: Session, work: StepWork, world: World): void {
     );
   } else {
     leaveStep(session, work.pointer, evaluateOutputs(instance, work, world));
+  }
+}
+
+/** Null: the step has failed. */
+function keysOf(
+  session: Session,
+  work: Extract<StepWork, { kind: 'inputs' }>,
+  world: World,
+): readonly Json[] | null {
+  try {
+    return evaluateKeys(session.instance, work, world);
+  } catch (error) {
+    if (!(error instanceof EvaluationError)) throw error;
+    const { message } = error;
+    failWork(session, work, { type: INVALID_LIMIT_KEY, message, retryable: false });
+    return null;
   }
 }
 

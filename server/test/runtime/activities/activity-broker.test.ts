@@ -70,6 +70,8 @@ function startNode({ waitersMax = 10 } = {}): {
     posted: ignore,
   };
   const claims = new WorkClaims({
+    lookAtLimits: () => undefined,
+    claimRefused: () => undefined,
     ...options,
     leaseMsMax: 86_400_000,
     bindsLeases: () => true,

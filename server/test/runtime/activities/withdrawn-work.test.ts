@@ -21,6 +21,8 @@ async function heldWork() {
   const posted: string[] = [];
   const counted: string[] = [];
   const claims = new WorkClaims({
+    lookAtLimits: () => undefined,
+    claimRefused: () => undefined,
     leaseMsMax: 86_400_000,
     bindsLeases: () => true,
     store,

@@ -81,6 +81,8 @@ function startNode(bindsLeases = true) {
   const clock = new TestClock();
   const posted: string[] = [];
   const claims = new WorkClaims({
+    lookAtLimits: () => undefined,
+    claimRefused: () => undefined,
     leaseMsMax: 86_400_000,
     bindsLeases: () => bindsLeases,
     store,

@@ -37,6 +37,8 @@ beforeEach(() => {
   const ignore = () => undefined;
   const options = { store, clock, logger, secrets, ids: systemIds, metrics: { activity: ignore } };
   const claims = new WorkClaims({
+    lookAtLimits: () => undefined,
+    claimRefused: () => undefined,
     ...options,
     leaseMsMax: 86_400_000,
     bindsLeases: () => true,

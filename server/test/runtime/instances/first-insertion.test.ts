@@ -14,10 +14,11 @@ function scene() {
 }
 
 const FIRST_PASS = {} as FirstPass; // Only passed on.
+const NOTHING = { side: NO_SIDE, slots: undefined };
 
 it('stores the result of the first pass', async () => {
   const { insertion, stored } = scene();
-  expect(await insertion.withFirstPass(FIRST_PASS, NO_SIDE)).toBe('inserted');
+  expect(await insertion.withFirstPass(FIRST_PASS, NOTHING)).toBe('inserted');
   insertion.early();
   expect(stored).toEqual([FIRST_PASS]);
   expect(await insertion.result).toEqual({ outcome: 'inserted' });
@@ -26,13 +27,25 @@ it('stores the result of the first pass', async () => {
 it('stores a run in its initial state if the first pass takes long, and notifies the pass', async () => {
   const { insertion, stored } = scene();
   insertion.early();
-  expect(await insertion.withFirstPass(FIRST_PASS, NO_SIDE)).toBe('inserted-before');
+  expect(await insertion.withFirstPass(FIRST_PASS, NOTHING)).toBe('inserted-before');
   expect(stored).toEqual([null]);
 });
 
 it('reports an unavailable store to both the caller and the first pass', async () => {
   const insertion = new FirstInsertion(() => Promise.reject(new StoreUnavailableError('down')));
   insertion.early();
-  await expect(insertion.withFirstPass(FIRST_PASS, NO_SIDE)).rejects.toThrow('down');
+  await expect(insertion.withFirstPass(FIRST_PASS, NOTHING)).rejects.toThrow('down');
   await expect(insertion.result).rejects.toThrow('down');
+});
+
+it('inserts again after its slots were refused, and reports only the last result', async () => {
+  const on = { limit: 'l', key: '' };
+  const refused = [{ execution: 'i/1/1', on }];
+  const results = [{ outcome: 'no-slots', refused }, { outcome: 'inserted' }] as const;
+  let inserts = 0;
+  const insertion = new FirstInsertion(() => Promise.resolve(results[inserts++]!));
+  expect(await insertion.withFirstPass(FIRST_PASS, NOTHING)).toEqual({ refused });
+  expect(await insertion.withFirstPass(FIRST_PASS, NOTHING)).toBe('inserted');
+  expect(await insertion.result).toEqual({ outcome: 'inserted' });
+  expect(inserts).toBe(2);
 });

@@ -18,6 +18,7 @@ import { INBOX_BYTES_MAX, messageBytes } from '../../../src/store/records/messag
 
 /** Nothing is in its store. */
 const outbox = new Outbox({
+  lookAtLimits: () => undefined,
   store: createMemoryStore(),
   clock: systemClock,
   placesOf: () => Promise.resolve(null),

@@ -15,6 +15,7 @@ import {
 } from '../../../src/runtime/operations/instance-starter.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { define } from '../../engine/support/define.js';
+import { invariant } from '../../../src/engine/model/invariant.js';
 import { NO_SIDE } from '../../store/records.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { systemIds } from '../../../src/base/ids.js';
@@ -40,10 +41,13 @@ function scene(admit: InstanceStarterOptions['inputSchemas']['admit']) {
       startable: () => Promise.resolve(definition),
     },
     runner: {
-      startInstance: (start) => {
+      startInstance: async (start) => {
         const { instance } = startSession(start.definition, start, start.startTime);
         const place = { owner: null, now: start.startTime, wakeAt: null, state: '' };
-        return store.insertInstance({ record: newRecord(start, instance, place), side: NO_SIDE });
+        const record = newRecord(start, instance, place);
+        const result = await store.insertInstance({ record, side: NO_SIDE });
+        invariant(result.outcome !== 'no-slots', 'it takes no slots');
+        return result;
       },
     },
     ends: { begin: unused, wait: unused },

@@ -140,6 +140,7 @@ async function reads(client: Recorder, id: string, subjects: Subjects): Promise<
     ['/api/step', { id: 'plain' }],
     ['/api/notification', { name: 'all' }],
     ['/api/webhook', { name: 'hook' }],
+    ['/api/limit', { name: 'slots' }],
     ['/api/activity', { id: subjects.activity }],
     ['/api/workflow', { id }],
   ];
@@ -155,6 +156,7 @@ async function reads(client: Recorder, id: string, subjects: Subjects): Promise<
 
 async function removals(client: Recorder, runs: readonly string[]): Promise<void> {
   await client.operation('DELETE /api/webhook/{name}', { name: 'hook' });
+  await client.operation('DELETE /api/limit/{name}', { name: 'slots' });
   await client.operation('DELETE /api/notification/{name}', { name: 'all' });
   const id = runs[2] ?? '';
   await client.operation('DELETE /api/workflow/{id}', { id }, { query: '?purge=true' });

@@ -159,6 +159,19 @@ const CALLS: Readonly<Record<string, Worst>> = {
   }),
   'GET /api/key': () => ({ by: 'admin' }),
   'DELETE /api/key/{id}': () => ({ by: 'admin', ...named('unknown'), ...refused(404) }),
+  'GET /api/limit': () => ({ query: PAGE }),
+  'PUT /api/limit/{name}': (_, at) => ({
+    by: 'author',
+    values: { name: `flood-${at % 50}` },
+    ...json({ description: 'x'.repeat(1000), concurrency: 1 + (at % 10) }),
+    expects: [200, 201],
+  }),
+  'GET /api/limit/{name}': () => ({ values: { name: 'flood' } }),
+  'DELETE /api/limit/{name}': () => ({
+    by: 'author',
+    values: { name: 'unknown' },
+    ...refused(404),
+  }),
   'GET /api/node': () => ({ by: 'admin' }),
   'GET /api/notification': () => ({ by: 'author' }),
   'PUT /api/notification/{name}': (_, at) => ({

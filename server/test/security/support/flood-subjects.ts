@@ -216,6 +216,7 @@ async function recordsOf(
     secret: SECRET,
     publish: { name: "'flood'", key: 'hook.body["a"]' },
   });
+  await put('/api/limit/flood', { concurrency: 5 });
   for (let at = 0; at < 10; at += 1) {
     const body = `# ${'x'.repeat(200_000)}\na = 1\n`;
     await admin.call('POST', `/api/step/flood${at}`, { body, type: 'text/x-python' });

@@ -28,6 +28,7 @@ import { hasNoFaults } from './plan.js';
 import { QUEUED, QUEUED_DOCUMENT, type QueueClient } from './queued.js';
 import { checkRepairs, REPAIRED, ROUNDS } from './repaired.js';
 import type { Scenario } from './scenarios.js';
+import { LIMITS, SLOTTED, SLOTTED_CALLS, SLOTTED_CHILD, type SlotClient } from './slotted.js';
 import { TRIGGERED, triggeredDocument, type TriggerClient } from './triggered.js';
 import { hold } from './violation.js';
 import type { AcceptedResults } from './worker.js';
@@ -53,6 +54,8 @@ export async function reasonForUnrest(world: World): Promise<string | null> {
     return 'unsettled results';
   const offered = await store.findAvailableActivities(['work'], FAR_FUTURE_MS);
   if (offered.length > 0) return 'activities without a waiting step';
+  const slots = world.hasSlots ? await useOfSlots(world) : null;
+  if (slots !== null) return slots;
   const message = world.isNotified ? await waitingMessage(store) : null;
   if (message !== null) return message;
   for (let index = 0; index < world.plan.scenarios; index += 1) {
@@ -65,17 +68,27 @@ export async function reasonForUnrest(world: World): Promise<string | null> {
   return null;
 }
 
+/** I17: null if no slot is held, and nothing waits for one. */
+async function useOfSlots({ scheduler, store }: World): Promise<string | null> {
+  const [waited] = await store.findWaitedKeys(null, 1);
+  if (waited !== undefined) return `something waits for ${waited.limit}/${waited.key}`;
+  const uses = await store.countSlots(LIMITS, scheduler.now);
+  const isUsed = uses.some(({ held, waiting }) => held + waiting > 0);
+  return isUsed ? `slots are in use: ${JSON.stringify(uses)}` : null;
+}
+
 export interface Clients {
   readonly scenarios: readonly Scenario[];
   readonly accepted: AcceptedResults;
   readonly triggers: TriggerClient | null;
   readonly queues: QueueClient | null;
   readonly places: PlaceClient | null;
+  readonly slots: SlotClient | null;
 }
 
 export async function checkEnd(
   world: World,
-  { accepted, places, queues, scenarios, triggers }: Clients,
+  { accepted, places, queues, scenarios, slots, triggers }: Clients,
 ): Promise<void> {
   const { store } = world;
   const { items: page } = await store.listInstances({ filter: {}, after: null, limit: 1000 });
@@ -97,8 +110,10 @@ export async function checkEnd(
   triggers?.check(triggered);
   queues?.check([...ended.values()].filter(isQueued));
   places?.check([...ended.values()].filter(isPlaced));
+  slots?.check([...ended.values()].filter(isSlotted));
   for (const instance of ended.values()) {
-    if (isTriggered(instance) || isQueued(instance) || isPlaced(instance)) {
+    if (isSlotted(instance)) checkResults(instance, accepted);
+    if (!isOfScenario(instance)) {
       checkHistory(instance);
       continue;
     }
@@ -126,6 +141,15 @@ function isQueued({ record }: Ended): boolean {
 
 function isPlaced({ record }: Ended): boolean {
   return record.definitionId === PLACED || record.definitionId === PLACED_OR_REFUSED;
+}
+
+function isSlotted({ record }: Ended): boolean {
+  return record.definitionId === SLOTTED;
+}
+
+function isOfScenario(instance: Ended): boolean {
+  const isOther = isTriggered(instance) || isQueued(instance) || isPlaced(instance);
+  return !isOther && !isSlotted(instance) && instance.record.definitionId !== SLOTTED_CHILD;
 }
 
 async function readEnded({ store }: World, id: string): Promise<Ended> {
@@ -297,6 +321,8 @@ function checkTarget(world: World, ended: ReadonlyMap<string, Ended>): void {
       () => `${key} ${stepId}`,
     );
     if (step?.status === 'Complete' || step?.status === 'Failed') {
+      // Its time may be over before the response.
+      if (SLOTTED_CALLS.has(stepId) && step.status === 'Failed') continue;
       const status = succeeds ? 'Complete' : 'Failed';
       hold(step.status === status, 'I3 the response counts', () => `${key} ${step.status}`);
     }
@@ -307,7 +333,9 @@ function checkTarget(world: World, ended: ReadonlyMap<string, Ended>): void {
     );
   }
   for (const [key, { status, stepId }] of records) {
-    const isCall = CALLS.has(stepId) && (status === 'Complete' || status === 'Failed');
+    // A step may fail while it waits for its slots.
+    const isCounted = status === 'Complete' || (status === 'Failed' && !SLOTTED_CALLS.has(stepId));
+    const isCall = CALLS.has(stepId) && isCounted;
     hold(
       !isCall || entries.has(key),
       'I3 an effect that counts was called',
@@ -320,6 +348,7 @@ const CALLS = new Set<string>();
 for (const { document } of Object.values(WORKFLOWS)) collectCalls(document);
 collectCalls(triggeredDocument('any'));
 collectCalls(QUEUED_DOCUMENT);
+for (const stepId of SLOTTED_CALLS) CALLS.add(stepId);
 
 function collectCalls(value: unknown): void {
   if (Array.isArray(value)) for (const item of value) collectCalls(item);

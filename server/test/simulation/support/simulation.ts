@@ -19,6 +19,8 @@ import { addNotification } from './notified.js';
 import { PLACED, PlaceClient } from './placed.js';
 import { QUEUED, QueueClient } from './queued.js';
 import { Scenario } from './scenarios.js';
+import { monitorSlots } from './slot-monitor.js';
+import { SlotClient, SLOTTED } from './slotted.js';
 import { isTask, type Task } from './scheduler.js';
 import { TRIGGERED, TriggerClient } from './triggered.js';
 import { Violation } from './violation.js';
@@ -113,7 +115,7 @@ export async function simulate(
   spoil: (store: Store) => Store = (store) => store,
 ): Promise<SimulationResult> {
   const world = new World(seed, (self) =>
-    monitorStore(spoil(createStore(seed)), {
+    monitorStore(monitorSlots(spoil(createStore(seed)), self), {
       archive: self.archive,
       queues: self.queues,
       places: self.places,
@@ -168,6 +170,7 @@ class Simulation {
   readonly #triggers: TriggerClient | null;
   readonly #queues: QueueClient | null;
   readonly #places: PlaceClient | null;
+  readonly #slots: SlotClient | null;
   #playing = 0;
   #isOver = false;
 
@@ -176,6 +179,7 @@ class Simulation {
     this.#triggers = world.hasTriggers ? new TriggerClient(world) : null;
     this.#queues = world.hasQueues ? new QueueClient(world) : null;
     this.#places = world.hasPlaces ? new PlaceClient(world) : null;
+    this.#slots = world.hasSlots ? new SlotClient(world) : null;
   }
 
   async run(): Promise<void> {
@@ -200,6 +204,7 @@ class Simulation {
       triggers: this.#triggers,
       queues: this.#queues,
       places: this.#places,
+      slots: this.#slots,
     });
   }
 
@@ -213,6 +218,7 @@ class Simulation {
     if (this.#triggers !== null) this.#play(TRIGGERED, this.#triggers.play());
     if (this.#queues !== null) this.#play(QUEUED, this.#queues.play());
     if (this.#places !== null) this.#play(PLACED, this.#places.play());
+    if (this.#slots !== null) this.#play(SLOTTED, this.#slots.play());
     for (let index = 0; index < WORKERS; index += 1) {
       const isOver = (): boolean => this.#isOver;
       const worker = new SimulatedWorker(world, `worker ${index}`, this.#accepted, isOver);

@@ -2,18 +2,20 @@
 import { FAR_FUTURE_MS, type Store } from '../../../src/store/store.js';
 import type { ActivityClaim } from '../../../src/store/records/activities.js';
 import type {
+  CommitOutcome,
   InstanceCommit,
   InstanceRecord,
   SideRecords,
 } from '../../../src/store/records/instances.js';
 import { PLACE_SPOILERS } from './place-spoilers.js';
 import { QUEUE_SPOILERS } from './queue-spoilers.js';
+import { SLOT_SPOILERS } from './slot-spoilers.js';
 import { OVERFLOW_MESSAGE, type InboxMessage } from '../../../src/store/records/messages.js';
 
 const LONG_LEASE_MS = 10_000;
 
 /** Writes a commit whatever it expects, by expecting the current values. */
-async function commitBlindly(store: Store, commit: InstanceCommit): Promise<'committed' | 'lost'> {
+async function commitBlindly(store: Store, commit: InstanceCommit): Promise<CommitOutcome> {
   const record = await store.getInstance(commit.id);
   if (record === null) return 'lost';
   const { epoch, inSeq, revision } = record;
@@ -185,6 +187,7 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
   }),
   ...QUEUE_SPOILERS,
   ...PLACE_SPOILERS,
+  ...SLOT_SPOILERS,
   'work without a lease is held from the claim on': (store) => ({
     ...store,
     claimActivity: (request) => {

@@ -18,6 +18,8 @@ import { hasPlaces } from './placed.js';
 import { PlaceWatch } from './place-watch.js';
 import { hasQueues } from './queued.js';
 import { QueueWatch } from './queue-watch.js';
+import { hasSlots } from './slotted.js';
+import { SlotWatch } from './slot-watch.js';
 import { hasTriggers } from './triggered.js';
 import { Violation } from './violation.js';
 
@@ -63,6 +65,9 @@ export class World {
   /** Runs wait for places: not drawn either. */
   readonly hasPlaces: boolean;
   readonly places = new PlaceWatch();
+  /** Steps need slots of limits: not drawn either. */
+  readonly hasSlots: boolean;
+  readonly slots = new SlotWatch();
   /** Clients modify runs: not drawn either. */
   readonly modifies: boolean;
   /** How often a crash or a lost response hit which store operation. */
@@ -87,6 +92,7 @@ export class World {
     this.hasTriggers = hasTriggers(seed);
     this.hasQueues = hasQueues(seed);
     this.hasPlaces = hasPlaces(seed);
+    this.hasSlots = hasSlots(seed);
     this.isNotified = hasNotification(seed);
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);

@@ -7,6 +7,7 @@ import type { StoreUnderTest } from '../conformance.js';
 import { claimOf, activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
 
 const OK: ActivityResult = { succeeded: true, data: '{"a":1}', hash: 'hash-ok' };
+const EXTENDED = { name: 'ship', withdrawn: false };
 const OTHER: ActivityResult = { succeeded: false, data: '"no"', hash: 'hash-no' };
 
 export function describeActivities(test: StoreUnderTest): void {
@@ -22,7 +23,7 @@ export function describeActivities(test: StoreUnderTest): void {
     });
   const claim = (worker: string, now: number, lease = FAR_FUTURE_MS, name = 'ship') =>
     claimOf(test.store, { name, now, claim: claimBy(worker, lease), deferMs: 1000 });
-  const complete = (activityId: string, worker: string, result: ActivityResult = OK, now = 5000) =>
+  const complete = (activityId: string, worker: string, result = OK, now = 5000) =>
     test.store.completeActivity({
       activityId,
       tokenHash: `token-${worker}`,
@@ -30,6 +31,8 @@ export function describeActivities(test: StoreUnderTest): void {
       now,
       message: { id: `result/${activityId}`, body: result.data },
     });
+  const extend = (id: string, token: string, until: number) =>
+    test.store.extendActivity(id, token, until, 2000);
   const unsettled = async (doneBefore = FAR_FUTURE_MS) =>
     (await test.store.findUnsettledActivities(doneBefore, 10)).map(({ id }) => id);
 
@@ -135,10 +138,7 @@ export function describeActivities(test: StoreUnderTest): void {
       await claim('w', 2000, 3000);
       await test.store.controlInstance('i', 'suspend', 1);
       expect(await claim('v', 3000)).toBeNull();
-      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toEqual({
-        name: 'ship',
-        withdrawn: false,
-      });
+      expect(await extend('i/1/0', 'token-w', 9000)).toEqual(EXTENDED);
       await test.store.controlInstance('i', 'resume', 1);
       expect(await claim('v', 8999)).toBeNull();
       expect((await claim('v', 9000))?.workerId).toBe('v');
@@ -268,15 +268,12 @@ export function describeActivities(test: StoreUnderTest): void {
     it('extends a lease only for its holder', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
-      expect(await test.store.extendActivity('i/1/0', 'token-w', 5000)).toEqual({
-        name: 'ship',
-        withdrawn: false,
-      });
+      expect(await extend('i/1/0', 'token-w', 5000)).toEqual(EXTENDED);
       expect(await claim('v', 4999)).toBeNull();
-      expect(await test.store.extendActivity('i/1/0', 'token-v', 9000)).toBeNull();
-      expect(await test.store.extendActivity('x', 'token-w', 9000)).toBeNull();
+      expect(await extend('i/1/0', 'token-v', 9000)).toBeNull();
+      expect(await extend('x', 'token-w', 9000)).toBeNull();
       expect((await claim('v', 5000))?.workerId).toBe('v');
-      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBeNull();
+      expect(await extend('i/1/0', 'token-w', 9000)).toBeNull();
     });
 
     it('makes claims permanent, but only those that still hold', async () => {
@@ -309,7 +306,7 @@ export function describeActivities(test: StoreUnderTest): void {
       ]);
       await claim('w', 2000);
       expect(await test.store.releaseActivity('i/1/0', 'token-v')).toBeNull();
-      expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBe('ship');
+      expect(await test.store.releaseActivity('i/1/0', 'token-w')).toMatchObject({ name: 'ship' });
       expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBeNull();
       expect(await complete('i/1/0', 'w')).toEqual({ outcome: 'stale' });
       expect(await claim('v', 2000)).toMatchObject({ id: 'i/1/0', attempt: 2 });
@@ -319,9 +316,11 @@ export function describeActivities(test: StoreUnderTest): void {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);
       expect(await test.store.releaseActivity('i/1/0', 'token-v', false)).toBeNull();
-      expect(await test.store.releaseActivity('i/1/0', 'token-w', false)).toBe('ship');
+      expect(await test.store.releaseActivity('i/1/0', 'token-w', false)).toMatchObject({
+        name: 'ship',
+      });
       expect(await claim('v', 2000)).toMatchObject({ id: 'i/1/0', attempt: 1 });
-      expect(await test.store.releaseActivity('i/1/0', 'token-v')).toBe('ship');
+      expect(await test.store.releaseActivity('i/1/0', 'token-v')).toMatchObject({ name: 'ship' });
       expect(await claim('w', 2000)).toMatchObject({ id: 'i/1/0', attempt: 2 });
     });
 
@@ -329,7 +328,7 @@ export function describeActivities(test: StoreUnderTest): void {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);
       await complete('i/1/0', 'w');
-      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBeNull();
+      expect(await extend('i/1/0', 'token-w', 9000)).toBeNull();
       expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBeNull();
       expect(await claim('v', FAR_FUTURE_MS)).toBeNull();
     });

@@ -27,6 +27,7 @@ export function describeActivityLists(test: StoreUnderTest): void {
     workerId: null,
     claimed: false,
     deferred: false,
+    limited: false,
     definitionId: 'order',
     reference: 'order of i',
     ...changes,

@@ -111,7 +111,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect(await test.store.readHistory('i', 0, 10)).toEqual([step(0)]);
       expect(await subscribers('paid/7')).toEqual(['i/1/0']);
       expect(await claim('ship', 2000)).toBeNull();
-      expect(await test.store.extendActivity('i/2/0', held!.tokenHash!, 5000)).toEqual({
+      expect(await test.store.extendActivity('i/2/0', held!.tokenHash!, 5000, 2000)).toEqual({
         name: 'ship',
         withdrawn: false,
       });
@@ -121,7 +121,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       const claimed = activityOf('i/1/0', 'i', { claim: claimBy('poller', 3000) });
       await insert('i', { ...NO_SIDE, activities: [claimed] });
       expect(await claim('ship', 2999)).toBeNull();
-      expect(await test.store.extendActivity('i/1/0', 'token-poller', 4000)).toEqual({
+      expect(await test.store.extendActivity('i/1/0', 'token-poller', 4000, 2000)).toEqual({
         name: 'ship',
         withdrawn: false,
       });
@@ -136,7 +136,9 @@ export function describeSideRecords(test: StoreUnderTest): void {
       const side = { ...NO_SIDE, activities: [claimed] };
       await test.store.commitInstance(commitOf(await get('i'), { side }));
       expect(await claim('ship', 2000)).toBeNull();
-      expect(await test.store.releaseActivity('i/1/0', 'token-poller')).toBe('ship');
+      expect(await test.store.releaseActivity('i/1/0', 'token-poller')).toMatchObject({
+        name: 'ship',
+      });
       expect((await claim('ship', 2000))?.attempt).toBe(2);
     });
 

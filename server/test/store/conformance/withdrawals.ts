@@ -119,12 +119,12 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
       await withdraw('i/1/0');
-      expect(await test.store.extendActivity('i/1/0', 'token-w', 7000)).toEqual({
+      expect(await test.store.extendActivity('i/1/0', 'token-w', 7000, 2000)).toEqual({
         name: 'ship',
         withdrawn: true,
       });
       expect(await item('i/1/0')).toMatchObject({ availableAt: 7000, withdrawn: true });
-      expect(await test.store.extendActivity('i/1/0', 'token-v', 9000)).toBeNull();
+      expect(await test.store.extendActivity('i/1/0', 'token-v', 9000, 2000)).toBeNull();
     });
 
     it('does not let the holder return the item', async () => {
@@ -171,7 +171,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       expect(await item('i/1/0')).toMatchObject({ done: true, withdrawn: true });
       expect(await complete('i/1/0', 'w')).toEqual({ outcome: 'canceled' });
       expect(await complete('i/1/0', 'v')).toEqual({ outcome: 'stale' });
-      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBeNull();
+      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000, 2000)).toBeNull();
       expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBeNull();
       expect(await test.store.takeOverActivity('i/1/0', claimBy('v'))).toBeNull();
       expect(await test.store.findUnsettledActivities(FAR_FUTURE_MS, 9)).toEqual([]);

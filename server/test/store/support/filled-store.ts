@@ -12,6 +12,7 @@ import {
   NO_SIDE,
   notificationDeliveryOf,
 } from '../records.js';
+import { fillSlots, slotContentsOf, SLOTTED } from './filled-slots.js';
 
 /** Texts that a careless copy would change. */
 const TEXTS = ['{}', '', 'plain', 'é\u0000', '\ud800', '\u0001"x"', '$set', '😀', 'x'.repeat(9000)];
@@ -50,6 +51,7 @@ export async function fillStore(store: Store, seed: number): Promise<FilledStore
     await fillInstance(store, { id, n, parentId }, pick);
   }
   await joinOpenInstances(store);
+  await fillSlots(store);
   await store.setDefinitionDisabled('b:1', true);
   const eventIds = Array.from({ length: 12 }, (_, n) => `event-${n}`);
   for (const [n, id] of eventIds.entries()) {
@@ -73,7 +75,7 @@ export async function fillStore(store: Store, seed: number): Promise<FilledStore
   await fillResources(store, pick);
   const node = { url: 'http://x', version: '1', hostname: 'h', pid: 7 };
   await store.putNode({ ...node, id: `dead-${seed}`, beatAt: 5, details: pick([null, '{"a":1}']) });
-  return { instanceIds, eventIds };
+  return { instanceIds: [...instanceIds, ...SLOTTED], eventIds };
 }
 
 type Pick = <Item>(items: readonly Item[]) => Item;
@@ -328,6 +330,7 @@ export async function contentsOf(
     nodes: await store.listNodes(),
     statistics: await store.statistics(),
     ...(await hiddenContentsOf(store, instanceIds)),
+    slots: await slotContentsOf(store),
   };
 }
 

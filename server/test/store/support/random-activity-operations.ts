@@ -56,7 +56,7 @@ export const ACTIVITY_OPERATIONS: readonly fc.Arbitrary<Step>[] = [
   fc.tuple(activityId, worker, time).map(
     ([id, by, lease]): Step =>
       (store) =>
-        store.extendActivity(id, `token-${by}`, lease),
+        store.extendActivity(id, `token-${by}`, lease, 2000),
   ),
   fc.tuple(activityId, worker, fc.boolean()).map(
     ([id, by, countsAttempt]): Step =>

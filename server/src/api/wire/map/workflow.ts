@@ -244,5 +244,6 @@ function toStepWait(wait: host.WaitView): StepWait {
   if (wait.kind === 'time' || wait.kind === 'retry') {
     return { kind: wait.kind, until: toWireTime(wait.until) };
   }
+  if (wait.kind === 'limit') return { ...wait, since: toWireTime(wait.since) };
   return { ...wait };
 }

@@ -127,9 +127,9 @@ export interface ActivityQueueList {
 
 /**
  * The state of a work item. `waiting`: no worker holds it. `held`: a worker holds it. `deferred`: it was skipped
- * because its run is not Runnable.
+ * because its run is not Runnable. `limited`: it waits for a slot of a limit.
  */
-export type ActivityItemState = 'waiting' | 'held' | 'deferred';
+export type ActivityItemState = 'waiting' | 'held' | 'deferred' | 'limited';
 
 /**
  * An open work item.

@@ -6,7 +6,7 @@ import type { Time } from './time.js';
  */
 export interface AuditedTarget {
   /**
-   * `definition`, `script`, `trigger`, `webhook`, `notification`, `key`, `workflow` or `bulk`.
+   * `definition`, `script`, `trigger`, `webhook`, `limit`, `notification`, `key`, `workflow` or `bulk`.
    */
   kind: string;
   /**

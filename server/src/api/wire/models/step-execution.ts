@@ -17,11 +17,28 @@ export type StepExecutionStatus =
  * @example { "kind": "event", "eventName": "Approved", "eventKey": "order-7" }
  */
 export interface StepWait {
-  kind: 'time' | 'retry' | 'queue' | 'event' | 'activity' | 'workflow' | 'steps';
+  kind: 'time' | 'retry' | 'queue' | 'limit' | 'event' | 'activity' | 'workflow' | 'steps';
   /**
    * For `time` and `retry`: when the step continues. ISO 8601, UTC.
    */
   until?: Time;
+  /**
+   * For `limit`: the name of the limit of which the step needs a slot.
+   */
+  limit?: string;
+  /**
+   * For `limit`: the key for which it needs the slot; empty without one.
+   */
+  key?: string;
+  /**
+   * For `limit`: how many steps wait before it. Omitted for further ones if many steps of the page wait.
+   * @isInt
+   */
+  ahead?: number;
+  /**
+   * For `limit`: since when the step has waited. ISO 8601, UTC.
+   */
+  since?: Time;
   /**
    * For `event`.
    */

@@ -25,6 +25,7 @@ import { resourceDocumentOf, resourceOf } from '../resources.js';
 import { historyDocumentOf, subscriptionDocumentOf } from '../side-records.js';
 import { triggerDocumentOf, triggerOf } from '../triggers.js';
 import * as records from './records.js';
+import * as slots from './slot-access.js';
 
 interface RecordAccess<Item> {
   readonly count: (collections: Collections) => Promise<number>;
@@ -82,6 +83,13 @@ export const RECORD_ACCESS: {
     documentOf: records.archivedActivityDocumentOf,
     keep: ofKnownInstances,
   }),
+  slot: { count: slots.countSlots, read: slots.readSlots, write: slots.writeSlots },
+  slotWait: { count: slots.countWaits, read: slots.readWaits, write: slots.writeWaits },
+  limitRate: {
+    count: ({ limitKeys }) => limitKeys.countDocuments({ spentUntil: { $gt: 0 } }),
+    read: slots.readRates,
+    write: ({ limitKeys }, items) => insertAll(limitKeys, items.map(slots.rateDocumentOf)),
+  },
   event: documents({
     collectionOf: ({ events }) => events,
     recordOf: records.archivedEventOf,

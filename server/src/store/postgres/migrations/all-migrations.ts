@@ -9,6 +9,7 @@ import { DEFINITION_REFERENCE } from './0007-definition-reference.js';
 import { FAILING_SINCE } from './0008-failing-since.js';
 import { PRIORITY } from './0009-priority.js';
 import { QUEUED } from './0010-queued.js';
+import { SLOTS } from './0011-slots.js';
 import type { Migration } from './migration.js';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   FAILING_SINCE,
   PRIORITY,
   QUEUED,
+  SLOTS,
 ];

@@ -1,6 +1,7 @@
 /** Claimed activities: results, leases, takeovers, and completed items that their instances haven't settled. */
 import type { ActivityRecord } from '../../records/activities.js';
 import { ACTIVITY_OPERATIONS, activityOf, activityResultOf } from '../../sql/activities.js';
+import { waitedAmong } from '../../sql/slot-rows.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { FAR_FUTURE_MS } from '../../store.js';
 import { encodeText } from '../../text-codec.js';
@@ -46,12 +47,16 @@ export function completeActivity(
     activity: { ...item, done: true, withdrawn: false },
     message,
     posted,
+    ...(item.needs !== undefined && { waits: runSteps(database, waitedAmong(item.needs)) }),
   };
 }
 
 export function keepClaims(database: Database, [claims]: OperationArguments<'keepClaims'>): void {
   for (const { activityId, tokenHash } of claims) {
-    runSteps(database, ACTIVITY_OPERATIONS.extendActivity([activityId, tokenHash, FAR_FUTURE_MS]));
+    runSteps(
+      database,
+      ACTIVITY_OPERATIONS.extendActivity([activityId, tokenHash, FAR_FUTURE_MS, 0]),
+    );
   }
 }
 

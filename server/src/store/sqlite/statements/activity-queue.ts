@@ -1,15 +1,18 @@
 /** The activity queue: claims of its items. */
-import type { ClaimedActivity, ActivityRecord } from '../../records/activities.js';
+import type { ClaimedActivity, ActivityRecord, LongActivity } from '../../records/activities.js';
+import { distinctKeys, type LimitKey } from '../../records/slots.js';
 import { activityOf } from '../../sql/activities.js';
 import { IN_ANY_PRIORITY } from '../../sql/activity-queue.js';
+import { claimSlots } from '../../sql/slot-rows.js';
 import type { OperationArguments } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
+import { runSteps } from '../shared-operations.js';
 
 const NEXT_AVAILABLE = `
 SELECT activities.id, activities.instanceId, activities.name, activities.priority, activities.createdAt, activities.availableAt,
        activities.attempt, activities.tokenHash, activities.workerId, activities.done, activities.settled,
-       activities.resultHash, octet_length(activities.parameters) AS parametersLength,
+       activities.resultHash, activities.needs, octet_length(activities.parameters) AS parametersLength,
        CASE WHEN octet_length(activities.parameters) <= ? THEN activities.parameters ELSE '' END AS parameters,
        instances.status AS instanceStatus
   FROM activities INDEXED BY activities_queue
@@ -23,8 +26,8 @@ UPDATE activities SET availableAt = ?, deferred = 1
  WHERE instanceId = ? AND name = ? AND done = 0 AND settled = 0 AND availableAt <= ?`;
 
 /**
- * Maximum number of suspended instances whose items one call skips. Each costs one statement, and only once per
- * `deferMs`.
+ * Maximum number of suspended instances whose items one call skips, and of items that wait for a slot from then on. Each costs few
+ * statements, and only once per `deferMs`, or until a slot is free.
  */
 const PASSED_OVER_MAX = 1000;
 
@@ -34,18 +37,25 @@ export function claimActivity(
 ): ClaimedActivity {
   const { now, claim, lengthMax = Number.MAX_SAFE_INTEGER } = request;
   const name = encodeText(request.name);
+  const limitedBy: LimitKey[] = [];
+  const answer = (claimed: ActivityRecord | LongActivity | null): ClaimedActivity =>
+    limitedBy.length === 0 ? claimed : { ...claimed, limitedBy: distinctKeys(limitedBy) };
   for (let passedOver = 0; passedOver < PASSED_OVER_MAX; passedOver += 1) {
     const row = database.get(NEXT_AVAILABLE, lengthMax, name, now);
-    if (row === null) return null;
+    if (row === null) return answer(null);
     const item = activityOf(row);
     if (row.textOrNull('instanceStatus') === 'Runnable') {
       const parametersLength = row.number('parametersLength');
-      return parametersLength > lengthMax ? { parametersLength } : take(database, item, claim);
+      if (parametersLength > lengthMax) return answer({ parametersLength });
+      const on = runSteps(database, claimSlots(item, now));
+      if (on === null) return answer(take(database, item, claim));
+      limitedBy.push(on);
+      continue;
     }
     const availableAt = now + Math.max(1, request.deferMs);
     database.run(DEFER_ITEMS_OF_INSTANCE, availableAt, encodeText(item.instanceId), name, now);
   }
-  return null;
+  return answer(null);
 }
 
 export function findAvailableActivities(

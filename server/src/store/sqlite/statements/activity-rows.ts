@@ -1,7 +1,7 @@
 /** Activities as rows: inserting, reading, and the changes that follow from changes of their instance. */
 import type { ActivityRecord, NewActivityRecord } from '../../records/activities.js';
-import { activityOf } from '../../sql/activities.js';
-import { encodeText } from '../../text-codec.js';
+import { activityOf, needsText } from '../../sql/activities.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 
 /**
@@ -10,15 +10,16 @@ import type { Database } from '../database.js';
  */
 const INSERT_ACTIVITY = `
 INSERT INTO activities (id, instanceId, name, priority, createdAt, availableAt, deferred, attempt, tokenHash, workerId,
-                        done, settled, parameters)
-VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, 0, ?)`;
+                        done, settled, needs, parameters)
+VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, 0, ?, ?)`;
 
-export function insertActivity(database: Database, item: NewActivityRecord): void {
+/** False: the same item exists. */
+export function insertActivity(database: Database, item: NewActivityRecord): boolean {
   const id = encodeText(item.id);
   const known = readActivity(database, item.id);
   if (known !== null && known.name === item.name && known.parameters === item.parameters) {
-    if (item.claim === undefined || known.done || known.withdrawn) return;
-    if (known.tokenHash !== null) return;
+    if (item.claim === undefined || known.done || known.withdrawn) return false;
+    if (known.tokenHash !== null) return false;
     database.run(
       'UPDATE activities SET availableAt = ?, deferred = 0, attempt = attempt + 1, tokenHash = ?, workerId = ? WHERE id = ?',
       item.claim.leaseExpiresAt,
@@ -26,7 +27,7 @@ export function insertActivity(database: Database, item: NewActivityRecord): voi
       encodeText(item.claim.workerId),
       id,
     );
-    return;
+    return false;
   }
   if (known !== null) database.run('DELETE FROM activities WHERE id = ?', id);
   database.run(
@@ -40,8 +41,10 @@ export function insertActivity(database: Database, item: NewActivityRecord): voi
     item.claim === undefined ? 0 : 1,
     item.claim === undefined ? null : encodeText(item.claim.tokenHash),
     item.claim === undefined ? null : encodeText(item.claim.workerId),
+    encodeOptional(needsText(item)),
     encodeText(item.parameters),
   );
+  return true;
 }
 
 export function readActivity(database: Database, id: string): ActivityRecord | null {

@@ -99,6 +99,7 @@ export function setPriority(
     priority,
     key,
   );
+  database.run('UPDATE slot_waits SET priority = ? WHERE instanceId = ?', priority, key);
   noteAction(database, id, audit);
   return { outcome: 'done', record: { ...current, priority, inSeq } };
 }

@@ -4,6 +4,7 @@ import {
   REMOVED_FIELDS,
   removalRevision,
   type EndedInstance,
+  type PurgeRequest,
   type StoreStatistics,
 } from '../../records/housekeeping.js';
 import type { InstanceStatus } from '../../records/instances.js';
@@ -38,7 +39,18 @@ export function purge(
     : runSteps(database, HOUSEKEEPING_OPERATIONS.findExpiredInstances([request, request.limit]));
   const { isComplete, removed: instances } = removeInstances(database, [expired]);
   const { activities, events, joined } = runSteps(database, purgeRows(request));
+  purgeRates(database, request);
   return { instances, events, activities, isComplete: isComplete && joined < request.limit };
+}
+
+/** Of those, no unit is spent any more. */
+function purgeRates(database: Database, { activitiesDoneBefore, limit }: PurgeRequest): void {
+  database.run(
+    `DELETE FROM limit_rates WHERE (limitName, limitKey) IN (
+       SELECT limitName, limitKey FROM limit_rates WHERE spentUntil < ? ORDER BY spentUntil LIMIT ?)`,
+    activitiesDoneBefore,
+    limit,
+  );
 }
 
 export function statistics(database: Database): StoreStatistics {
@@ -136,6 +148,8 @@ function purgeInstance(database: Database, instanceId: string): void {
     'activities',
     'inputs',
     'joined_starts',
+    'slots',
+    'slot_waits',
   ] as const) {
     database.run(`DELETE FROM ${table} WHERE instanceId = ?`, id);
   }

@@ -1,6 +1,7 @@
 /** Instances: reads, commits, takeovers, and searches for instances that need a node. Each write runs in a transaction. */
 import { storedFailingSince } from '../../failing-since.js';
 import { failureText, indexText } from '../../json-columns.js';
+import type { NewActivityRecord } from '../../records/activities.js';
 import type {
   DueInstance,
   InstanceClaim,
@@ -10,6 +11,7 @@ import type {
 } from '../../records/instances.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { CLAIM_NAMES, claimOf } from '../../sql/instances.js';
+import { changesSlots } from '../../sql/slot-rows.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { settleAllOf } from './activity-rows.js';
@@ -17,6 +19,7 @@ import { readInstance } from './instance-rows.js';
 import { clearInbox } from './inbox-rows.js';
 import { insertDeliveries } from './notifications.js';
 import { noteAction, insertSideRecords, removeSideRecords } from './side-records.js';
+import { commitSlots } from './slot-changes.js';
 import { changeFieldTerms } from './terms.js';
 
 const CLAIM_COLUMNS = CLAIM_NAMES.join(', ');
@@ -32,6 +35,15 @@ export function commitInstance(
   database: Database,
   [commit]: OperationArguments<'commitInstance'>,
 ): OperationResult<'commitInstance'> {
+  if (changesSlots(commit)) return commitSlots(database, commit, writeCommit);
+  return writeCommit(database, commit) === null ? 'lost' : 'committed';
+}
+
+/** Returns the items that were added; null: the commit is lost. */
+function writeCommit(
+  database: Database,
+  commit: InstanceCommit,
+): readonly NewActivityRecord[] | null {
   const { failingErrorAt, failingSince } = storedFailingSince(commit);
   const changed = database.run(
     `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, errorAt = ?, failingSince = ?,
@@ -58,19 +70,19 @@ export function commitInstance(
     commit.inSeq,
     commit.revision,
   );
-  if (changed === 0) return 'lost';
+  if (changed === 0) return null;
   if (commit.indexChange !== undefined) writeIndex(database, commit.id, commit.indexChange);
   if (commit.version !== undefined) writeVersion(database, commit, commit.version);
   if (commit.queued !== undefined) writeQueued(database, commit);
   for (const entry of commit.audit ?? []) noteAction(database, commit.id, entry);
   if (commit.keepInbox !== true) clearInbox(database, commit.id);
-  insertSideRecords(database, commit.side);
+  const added = insertSideRecords(database, commit.side);
   insertDeliveries(database, [commit.deliveries ?? []]);
   removeSideRecords(database, commit);
   if (commit.status === 'Complete' || commit.status === 'Terminated') {
     settleAllOf(database, commit.id);
   }
-  return 'committed';
+  return added;
 }
 
 /** A statement of its own: few commits change index fields. */

@@ -16,6 +16,7 @@ import * as messages from './messages.js';
 import * as notifications from './notifications.js';
 import * as resources from './resources.js';
 import * as places from './places.js';
+import * as slots from './slots.js';
 import * as starts from './starts.js';
 import * as textSearch from './text-search.js';
 
@@ -40,6 +41,7 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ...notifications,
   ...resources,
   ...places,
+  ...slots,
   ...starts,
   ...textSearch,
 };

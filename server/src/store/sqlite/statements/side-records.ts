@@ -2,13 +2,18 @@
  * The side records that a commit or an insert adds and removes. Everything happens in one transaction, so the order
  * doesn't matter.
  */
+import type { NewActivityRecord } from '../../records/activities.js';
 import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../../records/control.js';
 import type { InstanceCommit, SideRecords } from '../../records/instances.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { insertActivity, removeActivity, settleActivity } from './activity-rows.js';
 
-export function insertSideRecords(database: Database, side: SideRecords): void {
+/** Returns the items that were added, without those that existed. */
+export function insertSideRecords(
+  database: Database,
+  side: SideRecords,
+): readonly NewActivityRecord[] {
   for (const { instanceId, sequence, body } of side.history) {
     database.run(
       'INSERT OR REPLACE INTO history (instanceId, sequence, body) VALUES (?, ?, ?)',
@@ -26,7 +31,7 @@ export function insertSideRecords(database: Database, side: SideRecords): void {
       effectiveAt,
     );
   }
-  for (const activity of side.activities) insertActivity(database, activity);
+  return side.activities.filter((activity) => insertActivity(database, activity));
 }
 
 export function removeSideRecords(database: Database, commit: InstanceCommit): void {

@@ -1,5 +1,6 @@
 /** Inserts new instances: when a start is rejected, and what is stored with it. Each insert runs in a write transaction. */
 import { joinedStartOf, recordIn } from '../../joined-starts.js';
+import type { NewActivityRecord } from '../../records/activities.js';
 import {
   queueRefusal,
   TERMINATED_PER_INSERT,
@@ -11,6 +12,7 @@ import {
 import { JOINED_START_COLUMNS } from '../../sql/archive-tables.js';
 import { lastBefore, lastCounting, SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
 import { refusalByPlaces } from '../../sql/places.js';
+import { changesSlots } from '../../sql/slot-rows.js';
 import { insert } from '../../sql/statements.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
@@ -21,6 +23,7 @@ import { hasNoEvents } from './events.js';
 import { insertInstanceRow, readInput, readInstance } from './instance-rows.js';
 import { insertDeliveries } from './notifications.js';
 import { insertSideRecords } from './side-records.js';
+import { insertSlots } from './slot-changes.js';
 
 type Result = OperationResult<'insertInstance'>;
 
@@ -39,7 +42,7 @@ export function insertInstance(
   database: Database,
   [insert]: OperationArguments<'insertInstance'>,
 ): Result {
-  const { conflict, deliveries = [], input = null, openDescendantsMax, record, side } = insert;
+  const { openDescendantsMax, record } = insert;
   const existing = readInstance(database, record.id);
   if (existing !== null) return { outcome: 'exists', record: existing };
   const refused = joinedBefore(database, record) ?? refusedNow(database, insert);
@@ -47,14 +50,33 @@ export function insertInstance(
   if (isFull(database, record.rootId, openDescendantsMax)) return { outcome: 'full' };
   const noPlace = runSteps(database, refusalByPlaces(insert));
   if (noPlace !== null) return noPlace;
+  if (!changesSlots(insert)) return write(database, insert).result;
+  return database.undoable((undo) => {
+    const { added, result } = write(database, insert);
+    if (result.outcome !== 'inserted') return result;
+    const { limitedBy, refused } = insertSlots(database, insert, added);
+    if (refused.length > 0) {
+      undo();
+      return { outcome: 'no-slots', refused };
+    }
+    return limitedBy.length > 0 ? { ...result, waits: limitedBy } : result;
+  });
+}
+
+/** Also returns the items that were added. */
+function write(
+  database: Database,
+  insert: InsertInstance,
+): { readonly result: Result; readonly added: readonly NewActivityRecord[] } {
+  const { conflict, deliveries = [], input = null, record, side } = insert;
   const inserted = conflict?.action === 'terminate' ? terminateOpen(database, insert) : INSERTED;
-  if (inserted.outcome !== 'inserted') return inserted;
-  insertSideRecords(database, side);
+  if (inserted.outcome !== 'inserted') return { result: inserted, added: [] };
+  const added = insertSideRecords(database, side);
   insertInstanceRow(database, record, input);
   insertDeliveries(database, [deliveries]);
   const { subscriptions } = side;
   const noEvents = subscriptions.length > 0 && hasNoEvents(database, subscriptions);
-  return noEvents ? { ...inserted, noEvents } : inserted;
+  return { result: noEvents ? { ...inserted, noEvents } : inserted, added };
 }
 
 export function getInput(database: Database, [id]: OperationArguments<'getInput'>): string | null {

@@ -1,0 +1,307 @@
+/** Slots and waits as they are stored: who may take slots, and what changes with commits, inserts and items. */
+import type { Priority } from '../../engine/model/start-options.js';
+import { isLive, type InstanceCommit } from '../records/instances.js';
+import type { ActivityRecord } from '../records/activities.js';
+import { beginTimeOf, readLimitRule, spend, type LimitRule } from '../records/rates.js';
+import {
+  distinctKeys,
+  inWaitOrder,
+  keyIdOf,
+  type LimitKey,
+  type NeededSlot,
+  type RefusedSlots,
+  type SlotRequest,
+  type SlotWait,
+} from '../records/slots.js';
+import { FAR_FUTURE_MS } from '../store.js';
+import type { HeldSlot, MemoryData, StoredWait } from './memory-data.js';
+import { keyOf } from './resources.js';
+
+/** Who asks, and its position among those that wait. */
+interface Asking extends SlotRequest {
+  readonly instanceId: string;
+  readonly priority: Priority;
+  readonly since: number;
+}
+
+type Answer =
+  | { readonly isFree: true; readonly at: number }
+  | (RefusedSlots & { readonly isFree: false; readonly retryAt: number | null });
+
+/** Takes all slots of an execution if they are free, and nobody waits for them before it. */
+export function takeSlots(
+  data: MemoryData,
+  asking: Asking,
+  { aheadMs = 0, now, isActivity = false }: { aheadMs?: number; now: number; isActivity?: boolean },
+): Answer {
+  const answer = judge(data, asking, { now, aheadMs });
+  if (!answer.isFree) return answer;
+  for (const need of asking.needs) {
+    const { execution, instanceId } = asking;
+    data.slots.set(slotId(execution, need), { ...need, execution, instanceId, isActivity });
+    const rate = ruleOf(data, need.limit)?.rate ?? null;
+    const id = keyIdOf(need);
+    if (rate !== null) {
+      const spending = { at: answer.at, units: need.units };
+      data.rates.set(id, spend(rate, data.rates.get(id) ?? 0, spending));
+    }
+  }
+  return answer;
+}
+
+/**
+ * An item that needs slots is in its queue while they are free, and waits while they aren't. Returns the key for which it waits;
+ * null: none.
+ */
+export function offerItem(data: MemoryData, item: ActivityRecord, now: number): LimitKey | null {
+  const asking = askingOf(item);
+  if (asking === null) return null;
+  const answer = judge(data, asking, { now, aheadMs: 0 });
+  if (!answer.isFree) return limitItem(data, item, answer.on);
+  putWait(data, asking, { on: asking.needs[0], state: 'offered' }, item.name);
+  return null;
+}
+
+/** No claim finds the item until its turn comes. */
+export function limitItem(data: MemoryData, item: ActivityRecord, on: LimitKey): LimitKey {
+  const asking = askingOf(item);
+  const known = data.activities.get(item.id);
+  if (asking === null || known === undefined) return on;
+  const record = { ...item, availableAt: FAR_FUTURE_MS, tokenHash: null, workerId: null };
+  data.activities.set(item.id, { ...known, record, deferred: true });
+  putWait(data, asking, { on, state: 'waiting' }, item.name);
+  return on;
+}
+
+export function makeAvailable(data: MemoryData, activityId: string): void {
+  const known = data.activities.get(activityId);
+  if (known === undefined) return;
+  const record = { ...known.record, availableAt: known.record.createdAt };
+  data.activities.set(activityId, { ...known, record, deferred: false });
+}
+
+/**
+ * Frees, takes and waits for what a commit or an insert asks for. If something is refused, it changes nothing, and returns that. The
+ * instance has been written before, so that its slots count.
+ */
+export function changeSlots(
+  data: MemoryData,
+  { side, slots }: Pick<InstanceCommit, 'side' | 'slots'>,
+  taking: Taking,
+): readonly RefusedSlots[] {
+  const items = side.activities.flatMap(({ id: execution, needs }) =>
+    needs === undefined ? [] : unknownLimits(data, execution, needs),
+  );
+  if (items.length > 0 || slots === undefined) return items;
+  const before = copiesOf(data.rates, data.slotWaits, data.slots);
+  for (const { execution } of slots.free) freeSlots(data, execution);
+  const refused = takeAll(data, slots.take, taking);
+  if (refused.length > 0) {
+    restore(before);
+    return refused;
+  }
+  for (const { on, ...wait } of slots.wait) {
+    putWait(data, { ...wait, ...taking }, { on, state: 'waiting' });
+  }
+  return [];
+}
+
+function unknownLimits(
+  data: MemoryData,
+  execution: string,
+  needs: readonly NeededSlot[],
+): readonly RefusedSlots[] {
+  const on = needs.find(({ limit }) => ruleOf(data, limit) === null);
+  if (on === undefined) return [];
+  return [{ execution, on: { limit: on.limit, key: on.key }, isUnknown: true }];
+}
+
+interface Taking {
+  readonly instanceId: string;
+  readonly priority: Priority;
+  readonly now: number;
+}
+
+/** Takes the slots of all of these executions. Returns those that can't have them. */
+function takeAll(
+  data: MemoryData,
+  requests: readonly SlotRequest[],
+  { instanceId, now, priority }: Taking,
+): readonly RefusedSlots[] {
+  return requests.flatMap((request) => {
+    const asking = { ...request, instanceId, priority, since: now };
+    const answer = takeSlots(data, asking, { now });
+    if (answer.isFree) return [];
+    const { execution, isUnknown, on } = answer;
+    return [{ execution, on, ...(isUnknown === true && { isUnknown }) }];
+  });
+}
+
+type Copies = readonly (readonly [Map<string, unknown>, readonly [string, unknown][]])[];
+
+export function copiesOf(...maps: readonly Map<string, unknown>[]): Copies {
+  return maps.map((map) => [map, [...map]]);
+}
+
+export function restore(copies: Copies): void {
+  for (const [map, entries] of copies) {
+    map.clear();
+    for (const [key, value] of entries) map.set(key, value);
+  }
+}
+
+export function askingOf(item: ActivityRecord): Asking | null {
+  const { createdAt: since, id: execution, instanceId, needs, priority } = item;
+  const [first, ...others] = needs ?? [];
+  if (first === undefined) return null;
+  return { execution, instanceId, priority, since, needs: [first, ...others] };
+}
+
+export function putWait(
+  data: MemoryData,
+  { execution, instanceId, needs, priority, since }: Asking,
+  { on, state }: Pick<StoredWait, 'on' | 'state'>,
+  activityName: string | null = null,
+): void {
+  const { limit, key } = on;
+  const wait = { execution, instanceId, needs, priority, since, state, activityName, at: 0 };
+  data.slotWaits.set(execution, { ...wait, on: { limit, key } });
+}
+
+/** The execution no longer holds or waits for anything. */
+export function freeSlots(data: MemoryData, execution: string): void {
+  data.slotWaits.delete(execution);
+  for (const [id, slot] of data.slots) if (slot.execution === execution) data.slots.delete(id);
+}
+
+export function freeSlotsOf(data: MemoryData, instanceId: string): void {
+  for (const [execution, wait] of data.slotWaits) {
+    if (wait.instanceId === instanceId) data.slotWaits.delete(execution);
+  }
+  for (const [id, slot] of data.slots) if (slot.instanceId === instanceId) data.slots.delete(id);
+}
+
+/** Those of these keys for which somebody waits. */
+export function waitedAmong(data: MemoryData, keys: readonly LimitKey[]): readonly LimitKey[] {
+  return distinctKeys(keys).filter((key) => waitsOn(data, key, 'waiting').length > 0);
+}
+
+export function prioritizeWaits(data: MemoryData, instanceId: string, priority: Priority): void {
+  for (const [execution, wait] of data.slotWaits) {
+    if (wait.instanceId === instanceId) data.slotWaits.set(execution, { ...wait, priority });
+  }
+}
+
+function judge(
+  data: MemoryData,
+  asking: Asking,
+  { aheadMs, now }: { readonly aheadMs: number; readonly now: number },
+): Answer {
+  let at = now;
+  for (const need of asking.needs) {
+    const on = { limit: need.limit, key: need.key };
+    const refusal = { isFree: false, execution: asking.execution, on } as const;
+    const rule = ruleOf(data, need.limit);
+    if (rule === null) return { ...refusal, isUnknown: true, retryAt: null };
+    const { held, spentUntil } = useOf(data, on, now, asking.execution);
+    const isFull = rule.concurrency !== null && held + need.units > rule.concurrency;
+    if (isFull || isBehind(data, asking, on)) return { ...refusal, retryAt: null };
+    if (rule.rate === null) continue;
+    if (need.units > rule.rate.burst) return { ...refusal, retryAt: null };
+    const earliest = beginTimeOf(rule.rate, spentUntil, need.units);
+    if (earliest > now + aheadMs) return { ...refusal, retryAt: earliest };
+    at = Math.max(at, earliest);
+  }
+  return { isFree: true, at };
+}
+
+/** Others that can go on wait for the key before it. */
+function isBehind(data: MemoryData, asking: Asking, on: LimitKey): boolean {
+  return waitsOn(data, on, 'waiting').some(
+    (other) =>
+      other.execution !== asking.execution &&
+      isRunnable(data, other) &&
+      inWaitOrder(other, asking) < 0 &&
+      (other.activityName === null || !isOffered(data, other.activityName, on)),
+  );
+}
+
+/** Whether an item of the activity can be claimed: if it isn't, those behind it lack a worker, not slots. */
+function isOffered(data: MemoryData, name: string, on: LimitKey): boolean {
+  return waitsOn(data, on, 'offered').some(
+    (wait) => wait.activityName === name && isRunnable(data, wait),
+  );
+}
+
+/** @param except an execution whose slots don't count */
+export function useOf(
+  data: MemoryData,
+  on: LimitKey,
+  now: number,
+  except?: string,
+): { readonly held: number; readonly spentUntil: number } {
+  const others = heldOf(data, on, now).filter(({ execution }) => execution !== except);
+  const held = others.reduce((sum, { units }) => sum + units, 0);
+  return { held, spentUntil: data.rates.get(keyIdOf(on)) ?? 0 };
+}
+
+export function heldOf(data: MemoryData, on: LimitKey, now: number): readonly HeldSlot[] {
+  return [...data.slots.values()].filter(
+    (slot) => keyIdOf(slot) === keyIdOf(on) && isHeld(data, slot, now),
+  );
+}
+
+export function isHeld(
+  data: MemoryData,
+  { execution, instanceId, isActivity }: HeldSlot,
+  now: number,
+) {
+  const instance = data.instances.get(instanceId);
+  if (instance === undefined || !isLive(instance.status)) return false;
+  if (!isActivity) return true;
+  const item = data.activities.get(execution);
+  // The lease of a deferred one has ended.
+  if (item === undefined || item.deferred || item.record.done) return false;
+  return item.record.tokenHash !== null && item.record.availableAt > now;
+}
+
+/** Waits whose instance has ended, or whose item is gone, count for nothing. They are removed with the next commit, or a purge. */
+export function isOpen(
+  data: MemoryData,
+  { activityName, execution, instanceId }: StoredWait,
+): boolean {
+  const instance = data.instances.get(instanceId);
+  if (instance === undefined || !isLive(instance.status)) return false;
+  if (activityName === null) return true;
+  const item = data.activities.get(execution)?.record;
+  return item !== undefined && !item.done && !item.withdrawn;
+}
+
+export function isRunnable(
+  data: MemoryData,
+  { instanceId }: Pick<SlotWait, 'instanceId'>,
+): boolean {
+  return data.instances.get(instanceId)?.status === 'Runnable';
+}
+
+/** In order. */
+export function waitsOn(
+  data: MemoryData,
+  on: LimitKey,
+  state: StoredWait['state'],
+): readonly StoredWait[] {
+  return [...data.slotWaits.values()]
+    .filter(
+      (wait) => keyIdOf(wait.on) === keyIdOf(on) && wait.state === state && isOpen(data, wait),
+    )
+    .sort(inWaitOrder);
+}
+
+export function ruleOf(data: MemoryData, limit: string): LimitRule | null {
+  const resource = data.resources.get(keyOf('limit', limit));
+  return resource === undefined ? null : readLimitRule(resource.body);
+}
+
+function slotId(execution: string, { limit }: NeededSlot): string {
+  return `${execution}/${limit}`;
+}

@@ -1,0 +1,212 @@
+/** Grants of slots to executions that wait for them: see slot-keys.ts. */
+import { SLOTS_PER_GRANT, type GrantRequest } from '../records/slots.js';
+import type { SlotWaitDocument, TakingDocument } from './slot-documents.js';
+import type { MongoContext } from './mongo-context.js';
+import {
+  addTakings,
+  ATTEMPTS_MAX,
+  judge,
+  onsOf,
+  tooManyOthers,
+  type Answer,
+} from './slot-decisions.js';
+import { finishGrants, retryTimeOf } from './slot-holders.js';
+import { readKeys, replaceKeys, type KeyState } from './slot-keys.js';
+import {
+  inWaitOrder,
+  isBehind,
+  positionOfItem,
+  verifyWaits,
+  waitsOn,
+  type Asking,
+  type WaitingItem,
+} from './slot-waits.js';
+
+export interface Granting extends GrantRequest {
+  readonly on: string;
+  /** Items that wait for the key, of activities of which none can be claimed. */
+  readonly items: readonly WaitingItem[];
+}
+
+export interface Granted {
+  /** The key afterwards. */
+  readonly state: KeyState;
+  readonly retryAt: number | null;
+  /** Those that have got their slots now. */
+  readonly waits: readonly SlotWaitDocument[];
+  /** Other keys for which some wait from now on. */
+  readonly moved: readonly string[];
+  readonly isCut: boolean;
+}
+
+/** How many pages of waits are searched for those that aren't suspended. */
+const PAGES_MAX = 10;
+
+/** `unknown`: there is no such limit. */
+export async function grantInOrder(
+  context: MongoContext,
+  granting: Granting,
+): Promise<Granted | 'unknown'> {
+  const { on } = granting;
+  const waits = new Map<string, SlotWaitDocument>();
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const round = new GrantRound(context, granting);
+    const state = await round.begin();
+    if (state.rule === null) return 'unknown';
+    const judged = await round.judgeAll();
+    const replaced = await replaceKeys(context, round.states);
+    if (replaced === null) continue;
+    const ids = await finishGrants(context, state.added);
+    for (const grant of round.grants) if (ids.has(grant._id)) waits.set(grant._id, grant);
+    if (await moveOn(context, granting, round.moves)) continue;
+    const moved = round.moves.map((move) => move.on);
+    return { state, ...judged, moved, waits: [...waits.values()] };
+  }
+  throw tooManyOthers([on]);
+}
+
+interface Move {
+  readonly asking: Asking;
+  readonly wait: SlotWaitDocument;
+  /** The key that isn't free. */
+  readonly on: string;
+}
+
+/** One attempt to grant, on the keys as they are read. */
+class GrantRound {
+  readonly #context: MongoContext;
+  readonly #granting: Granting;
+  readonly states = new Map<string, KeyState>();
+  readonly moves: Move[] = [];
+  /** Those that get their slots. */
+  readonly grants: SlotWaitDocument[] = [];
+
+  constructor(context: MongoContext, granting: Granting) {
+    this.#context = context;
+    this.#granting = granting;
+  }
+
+  async begin(): Promise<KeyState> {
+    const { on } = this.#granting;
+    await this.#read([on]);
+    const state = this.states.get(on);
+    if (state === undefined) throw tooManyOthers([on]);
+    return state;
+  }
+
+  async judgeAll(): Promise<Pick<Granted, 'retryAt' | 'isCut'>> {
+    const { now, on } = this.#granting;
+    const waiting = await waitingOn(this.#context, on);
+    for (const wait of waiting) {
+      const asking = askingOf(wait);
+      const answer = await this.#judge(asking);
+      if (answer.isFree) {
+        addTakings(this.states, asking, { at: answer.at, taker: { grant: wait._id } });
+        this.grants.push({ ...wait, at: answer.at });
+      } else if (answer.on === on) {
+        const state = this.states.get(on);
+        const other = state === undefined ? null : retryTimeOf(state, now);
+        return { retryAt: answer.retryAt ?? other, isCut: false };
+      } else this.moves.push({ asking, wait, on: answer.on });
+    }
+    return { retryAt: null, isCut: waiting.length === SLOTS_PER_GRANT };
+  }
+
+  async #judge(asking: Asking): Promise<Answer> {
+    await this.#read(onsOf([asking]).filter((on) => !this.states.has(on)));
+    const { aheadMs, now } = this.#granting;
+    const { states } = this;
+    return judge(this.#context, asking, {
+      states,
+      now,
+      aheadMs,
+      isBehind: (each, on) => this.#isBehind(each, on),
+    });
+  }
+
+  /** Those that wait for the same key and were before it have been judged. */
+  async #isBehind(asking: Asking, on: string): Promise<boolean> {
+    const isBefore = (other: Parameters<typeof inWaitOrder>[0]): boolean =>
+      inWaitOrder(other, asking) < 0;
+    const { items } = this.#granting;
+    if (on === this.#granting.on) return items.some((item) => isBefore(positionOfItem(item)));
+    const isMovedBefore = this.moves.some((move) => move.on === on && isBefore(move.asking));
+    return isMovedBefore || isBehind(this.#context, asking, on);
+  }
+
+  async #read(ons: readonly string[]): Promise<void> {
+    if (ons.length === 0) return;
+    const read = await readKeys(this.#context, ons, this.#granting.now);
+    for (const [on, state] of read) this.states.set(on, state);
+  }
+}
+
+function askingOf({ execution, instanceId, needs, priority, since }: SlotWaitDocument): Asking {
+  return { execution, instanceId, needs, priority, since, own: [] };
+}
+
+/**
+ * Lets these wait for the other key. Who frees it from then on sees them, so it is judged again. True: it was freed in between, and
+ * some wait for the first key again.
+ */
+async function moveOn(
+  context: MongoContext,
+  { aheadMs, now, on: from }: Granting,
+  moves: readonly Move[],
+): Promise<boolean> {
+  if (moves.length === 0) return false;
+  await writeOns(context, moves);
+  const states = await readKeys(context, onsOf(moves.map(({ asking }) => asking)), now);
+  const back: Move[] = [];
+  for (const move of moves) {
+    const answer = await judge(context, move.asking, {
+      states,
+      now,
+      aheadMs,
+      isBehind: (asking, on) =>
+        on === from ? Promise.resolve(false) : isBehind(context, asking, on),
+    });
+    if (answer.isFree) back.push({ ...move, on: from });
+  }
+  await writeOns(context, back);
+  return back.length > 0;
+}
+
+async function writeOns({ slotWaits }: MongoContext, moves: readonly Move[]): Promise<void> {
+  if (moves.length === 0) return;
+  await slotWaits.bulkWrite(
+    moves.map(({ on, wait }) => ({
+      updateOne: { filter: { _id: wait._id, state: 'waiting' }, update: { $set: { on } } },
+    })),
+    { ordered: false },
+  );
+}
+
+/** The first that wait for the key and can go on, in order. */
+async function waitingOn(context: MongoContext, on: string): Promise<readonly SlotWaitDocument[]> {
+  const waiting: SlotWaitDocument[] = [];
+  const granted: TakingDocument[] = [];
+  let kept = 0;
+  for (let page = 0; page < PAGES_MAX && waiting.length < SLOTS_PER_GRANT; page += 1) {
+    const found = await context.slotWaits
+      .find(waitsOn(on, 'waiting'))
+      .sort({ on: 1, state: 1, priority: 1, since: 1, execution: 1 })
+      .skip(kept)
+      .limit(SLOTS_PER_GRANT)
+      .toArray();
+    const verified = await verifyWaits(context, found);
+    kept += verified.length;
+    for (const { isRunnable, state, wait } of verified) {
+      if (state === 'granted') granted.push(grantedTaking(wait));
+      else if (state === 'waiting' && isRunnable) waiting.push(wait);
+    }
+    if (found.length < SLOTS_PER_GRANT) break;
+  }
+  // A process died before it wrote that they are granted.
+  await finishGrants(context, granted);
+  return waiting.slice(0, SLOTS_PER_GRANT);
+}
+
+function grantedTaking({ _id, execution, instanceId }: SlotWaitDocument): TakingDocument {
+  return { id: _id, execution, instanceId, units: 0, at: 0, grant: _id };
+}

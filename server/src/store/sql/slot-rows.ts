@@ -1,0 +1,355 @@
+/**
+ * Slots and waits as rows: who may take slots, and what changes with commits, inserts and items.
+ *
+ * All steps run in a transaction: SQLite has one writer, and PostgreSQL has taken the locks of all keys before (rule S15).
+ */
+import type { Priority } from '../../engine/model/start-options.js';
+import type { ActivityRecord, NewActivityRecord } from '../records/activities.js';
+import type { InstanceCommit } from '../records/instances.js';
+import {
+  beginTimeOf,
+  readLimitRule,
+  spend,
+  type KeyUse,
+  type LimitRule,
+} from '../records/rates.js';
+import {
+  distinctKeys,
+  type LimitKey,
+  type NeededSlot,
+  type RefusedSlots,
+} from '../records/slots.js';
+import { FAR_FUTURE_MS } from '../store.js';
+import {
+  RATE_COLUMNS,
+  REPLACE_RATE,
+  REPLACE_SLOT,
+  REPLACE_WAIT,
+  SLOT_COLUMNS,
+  WAIT_COLUMNS,
+  type Asking,
+  type StoredWait,
+} from './slot-columns.js';
+import { change, insert, select, selectOne, type SqlSteps } from './statements.js';
+
+const OPEN = `IN ('Runnable', 'Suspended')`;
+
+/** Parameters: the limit, the key and the time. A slot is held while its instance is open, and a worker has its item. */
+export const HELD = `@slots AS held INDEXED BY slots_key JOIN @instances AS holder ON holder.id = held.instanceId
+  LEFT JOIN @activities AS item ON item.id = held.execution
+ WHERE held.limitName = ? AND held.limitKey = ? AND holder.status ${OPEN}
+   AND (held.isActivity = FALSE OR (item.done = FALSE AND item.tokenHash IS NOT NULL AND item.deferred = FALSE AND item.availableAt > ?))`;
+
+/** Parameters: the limit, the key and the state. Those whose instance has ended, or whose item is gone, count for nothing. */
+export const WAITS = waitsBy('slot_waits_order');
+/** The same, for those with the same name of an activity. */
+export const WAITS_BY_NAME = waitsBy('slot_waits_names');
+
+function waitsBy(index: string): string {
+  return `@slot_waits AS wait INDEXED BY ${index} JOIN @instances AS waiter ON waiter.id = wait.instanceId
+  LEFT JOIN @activities AS item ON item.id = wait.execution
+ WHERE wait.limitName = ? AND wait.limitKey = ? AND wait.state = ? AND waiter.status ${OPEN}
+   AND (wait.activityName IS NULL OR (item.done = FALSE AND item.settled = FALSE))`;
+}
+
+const USE = `SELECT
+  (SELECT COALESCE(SUM(units), 0)::bigint FROM (SELECT held.units FROM ${HELD} AND held.execution <> ? LIMIT ?) AS counted) AS held,
+  (SELECT spentUntil FROM @limit_rates WHERE limitName = ? AND limitKey = ?) AS spentUntil`;
+
+/** An item of the same activity can be claimed: those behind it lack a worker, not slots. */
+const IS_OFFERED = `EXISTS (SELECT 1 FROM @slot_waits AS offered INDEXED BY slot_waits_names
+    JOIN @instances AS offerer ON offerer.id = offered.instanceId
+    JOIN @activities AS offer ON offer.id = offered.execution
+   WHERE offered.limitName = wait.limitName AND offered.limitKey = wait.limitKey AND offered.state = 'offered'
+     AND offered.activityName = wait.activityName AND offerer.status = 'Runnable' AND offer.done = FALSE)`;
+/** Others that can go on wait for the key before it. */
+const BEHIND = `EXISTS (SELECT 1 FROM ${WAITS} AND waiter.status = 'Runnable'
+    AND (wait.priority, wait.since, wait.execution) < (?, ?, ?) AND wait.execution <> ?
+    AND (wait.activityName IS NULL OR NOT ${IS_OFFERED}))`;
+
+export type Rules = ReadonlyMap<string, LimitRule>;
+
+const RULES_PER_STATEMENT = 50;
+
+/** Those of these limits that exist. */
+export function* rulesOf(limits: Iterable<string>): SqlSteps<Rules> {
+  const names = [...new Set(limits)];
+  const rules = new Map<string, LimitRule>();
+  for (let at = 0; at < names.length; at += RULES_PER_STATEMENT) {
+    const some = names.slice(at, at + RULES_PER_STATEMENT);
+    const text = `SELECT name, body FROM @resources WHERE kind = 'limit' AND name IN (${some.map(() => '?').join(', ')})`;
+    for (const row of yield* select(text, ...some)) {
+      const rule = readLimitRule(row.text('body'));
+      if (rule !== null) rules.set(row.text('name'), rule);
+    }
+  }
+  return rules;
+}
+
+/** @param except an execution whose slots don't count */
+export function* useOf(
+  { key, limit }: LimitKey,
+  rule: LimitRule | undefined,
+  { except = '', now }: { readonly now: number; readonly except?: string },
+): SqlSteps<KeyUse> {
+  const row = yield* selectOne(USE, limit, key, now, except, rule?.concurrency ?? 0, limit, key);
+  return { held: row?.number('held') ?? 0, spentUntil: row?.numberOrNull('spentUntil') ?? 0 };
+}
+
+function* useBefore(
+  { execution, priority, since }: Asking,
+  { key, limit }: LimitKey,
+  { concurrency, now }: { readonly concurrency: number | null; readonly now: number },
+): SqlSteps<KeyUse & { readonly isBehind: boolean }> {
+  const used = [limit, key, now, execution, concurrency ?? 0, limit, key];
+  const before = [limit, key, 'waiting', priority, since, execution, execution];
+  const row = yield* selectOne(`${USE}, ${BEHIND} AS isBehind`, ...used, ...before);
+  const held = row?.number('held') ?? 0;
+  const spentUntil = row?.numberOrNull('spentUntil') ?? 0;
+  return { held, spentUntil, isBehind: row?.boolean('isBehind') ?? false };
+}
+
+interface FreeAnswer {
+  readonly isFree: true;
+  readonly at: number;
+  /** Of the keys that have a rate. */
+  readonly rates: readonly {
+    readonly need: NeededSlot;
+    readonly rule: LimitRule;
+    readonly spentUntil: number;
+  }[];
+}
+
+export type Answer =
+  FreeAnswer | (RefusedSlots & { readonly isFree: false; readonly retryAt: number | null });
+
+interface Moment {
+  readonly now: number;
+  readonly aheadMs?: number;
+}
+
+export function* judge(
+  rules: Rules,
+  asking: Asking,
+  { aheadMs = 0, now }: Moment,
+): SqlSteps<Answer> {
+  let at = now;
+  const rates: FreeAnswer['rates'][number][] = [];
+  for (const need of asking.needs) {
+    const on = { limit: need.limit, key: need.key };
+    const refusal = { isFree: false, execution: asking.execution, on } as const;
+    const rule = rules.get(need.limit);
+    if (rule === undefined) return { ...refusal, isUnknown: true, retryAt: null };
+    const { concurrency, rate } = rule;
+    const { held, isBehind, spentUntil } = yield* useBefore(asking, on, { concurrency, now });
+    const isFull = concurrency !== null && held + need.units > concurrency;
+    if (isFull || isBehind) return { ...refusal, retryAt: null };
+    if (rate === null) continue;
+    if (need.units > rate.burst) return { ...refusal, retryAt: null };
+    const earliest = beginTimeOf(rate, spentUntil, need.units);
+    if (earliest > now + aheadMs) return { ...refusal, retryAt: earliest };
+    at = Math.max(at, earliest);
+    rates.push({ need, rule, spentUntil });
+  }
+  return { isFree: true, at, rates };
+}
+
+/** Takes all slots of an execution if they are free, and nobody waits for them before it. */
+export function* takeSlots(
+  rules: Rules,
+  asking: Asking,
+  { isActivity = false, ...moment }: Moment & { readonly isActivity?: boolean },
+): SqlSteps<Answer> {
+  const answer = yield* judge(rules, asking, moment);
+  if (!answer.isFree) return answer;
+  const { execution, instanceId } = asking;
+  for (const need of asking.needs) {
+    const slot = { ...need, execution, instanceId, isActivity };
+    yield* insert('slots', SLOT_COLUMNS, slot, REPLACE_SLOT);
+  }
+  for (const { need, rule, spentUntil: before } of answer.rates) {
+    if (rule.rate === null) continue;
+    const spentUntil = spend(rule.rate, before, { at: answer.at, units: need.units });
+    yield* insert('limit_rates', RATE_COLUMNS, { ...need, spentUntil }, REPLACE_RATE);
+  }
+  return answer;
+}
+
+export function* putWait(
+  asking: Asking,
+  { on, state }: Pick<StoredWait, 'on' | 'state'>,
+  activityName: string | null = null,
+): SqlSteps<void> {
+  yield* insert(
+    'slot_waits',
+    WAIT_COLUMNS,
+    { ...asking, on, state, activityName, at: 0 },
+    REPLACE_WAIT,
+  );
+}
+
+/** Unless it waits for something, or is claimed again by now. */
+export function* putOffered(asking: Asking, activityName: string): SqlSteps<void> {
+  const wait = { ...asking, on: asking.needs[0], state: 'offered', activityName, at: 0 } as const;
+  yield* insert('slot_waits', WAIT_COLUMNS, wait, 'ON CONFLICT (execution) DO NOTHING');
+}
+
+export function* removeWait(execution: string): SqlSteps<void> {
+  yield* change('DELETE FROM @slot_waits WHERE execution = ?', execution);
+}
+
+/** The execution no longer holds or waits for anything. */
+export function* freeSlots(execution: string): SqlSteps<void> {
+  yield* removeWait(execution);
+  yield* change('DELETE FROM @slots WHERE execution = ?', execution);
+}
+
+type Slotted = Pick<InstanceCommit, 'side' | 'slots'>;
+
+/** Whether a commit or an insert needs the steps of `changeSlots`. */
+export function changesSlots({ side, slots }: Slotted): boolean {
+  return slots !== undefined || side.activities.some(({ needs = [] }) => needs.length > 0);
+}
+
+/** All keys about which a commit or an insert decides, or which it frees. */
+export function slotKeysOf({ side, slots }: Slotted): readonly LimitKey[] {
+  const { free = [], take = [], wait = [] } = slots ?? {};
+  const requests = [...free, ...take, ...wait].flatMap(({ needs }) => needs);
+  return distinctKeys([...requests, ...side.activities.flatMap(({ needs = [] }) => needs)]);
+}
+
+export interface Taking {
+  readonly instanceId: string;
+  readonly priority: Priority;
+  readonly now: number;
+}
+
+export interface ChangedSlots {
+  /** If not empty, everything must be rolled back. */
+  readonly refused: readonly RefusedSlots[];
+  /** Keys for which new items wait. */
+  readonly limitedBy: readonly LimitKey[];
+}
+
+/**
+ * Frees, takes and waits for what a commit or an insert asks for. Its instance and its items have been written before.
+ * @param items those that were added, without those that existed
+ */
+export function* changeSlots(
+  { side, slots }: Slotted,
+  items: readonly NewActivityRecord[],
+  taking: Taking,
+): SqlSteps<ChangedSlots> {
+  const { begun = [], free = [], take = [], wait = [] } = slots ?? {};
+  const asked = [...take, ...side.activities].flatMap(({ needs = [] }) => needs);
+  const rules = yield* rulesOf(asked.map(({ limit }) => limit));
+  const unknown = side.activities.flatMap(({ id, needs = [] }) => unknownOf(rules, id, needs));
+  if (unknown.length > 0) return { refused: unknown, limitedBy: [] };
+  for (const { execution } of free) yield* freeSlots(execution);
+  const refused: RefusedSlots[] = [];
+  for (const request of take) {
+    const asking = { ...request, ...taking, since: taking.now };
+    const answer = yield* takeSlots(rules, asking, { now: taking.now });
+    if (answer.isFree) continue;
+    const { execution, isUnknown, on } = answer;
+    refused.push({ execution, on, ...(isUnknown === true && { isUnknown }) });
+  }
+  if (refused.length > 0) return { refused, limitedBy: [] };
+  for (const { on, ...request } of wait) {
+    yield* putWait({ ...request, ...taking }, { on, state: 'waiting' });
+  }
+  const limitedBy: LimitKey[] = [];
+  for (const item of items) limitedBy.push(...(yield* offerItem(rules, item)));
+  for (const execution of begun) yield* removeWait(execution);
+  return { refused: [], limitedBy: distinctKeys(limitedBy) };
+}
+
+function unknownOf(
+  rules: Rules,
+  execution: string,
+  needs: readonly NeededSlot[],
+): readonly RefusedSlots[] {
+  const on = needs.find(({ limit }) => !rules.has(limit));
+  if (on === undefined) return [];
+  return [{ execution, on: { limit: on.limit, key: on.key }, isUnknown: true }];
+}
+
+type Item = Pick<ActivityRecord, 'id' | 'instanceId' | 'name' | 'needs' | 'priority' | 'createdAt'>;
+
+export function askingOf({ createdAt, id, instanceId, needs, priority }: Item): Asking | null {
+  const [first, ...others] = needs ?? [];
+  if (first === undefined) return null;
+  return { execution: id, instanceId, priority, since: createdAt, needs: [first, ...others] };
+}
+
+/** An item that needs slots is in its queue while they are free, and waits while they aren't. Returns the key for which it waits. */
+function* offerItem(rules: Rules, item: Item): SqlSteps<readonly LimitKey[]> {
+  const asking = askingOf(item);
+  if (asking === null) return [];
+  const answer = yield* judge(rules, asking, { now: item.createdAt });
+  if (!answer.isFree) return [yield* limitItem(item, answer.on)];
+  yield* putWait(asking, { on: asking.needs[0], state: 'offered' }, item.name);
+  return [];
+}
+
+/**
+ * Takes the slots of an item that is being claimed. If it can't have them, no claim finds it until its turn comes, and the key for
+ * which it waits is returned.
+ */
+export function* claimSlots(item: Item, now: number): SqlSteps<LimitKey | null> {
+  const asking = askingOf(item);
+  if (asking === null) return null;
+  const rules = yield* rulesOf(asking.needs.map(({ limit }) => limit));
+  const answer = yield* takeSlots(rules, asking, { now, isActivity: true });
+  if (!answer.isFree) return yield* limitItem(item, answer.on);
+  yield* removeWait(item.id);
+  return null;
+}
+
+/** No claim finds the item until its turn comes. */
+function* limitItem(item: Item, on: LimitKey): SqlSteps<LimitKey> {
+  const asking = askingOf(item);
+  if (asking === null) return on;
+  yield* change(
+    'UPDATE @activities SET availableAt = ?, deferred = TRUE, tokenHash = NULL, workerId = NULL WHERE id = ?',
+    FAR_FUTURE_MS,
+    item.id,
+  );
+  yield* putWait(asking, { on, state: 'waiting' }, item.name);
+  return on;
+}
+
+const SAME_MAX = 200;
+
+/** Of the items that need the same as one that waits, and come after it, many wait at once: they can't have their slots either. */
+export function* limitSame(item: Item, on: LimitKey, now: number): SqlSteps<void> {
+  const text = `SELECT id, createdAt, priority, instanceId FROM @activities AS item INDEXED BY activities_queue
+    WHERE name = ? AND priority = ? AND done = FALSE AND settled = FALSE AND availableAt <= ? AND needs = ?
+      AND EXISTS (SELECT 1 FROM @instances AS owner WHERE owner.id = item.instanceId AND owner.status = 'Runnable')
+    ORDER BY availableAt, id LIMIT ?`;
+  const needs = JSON.stringify(item.needs);
+  const rows = yield* select(text, item.name, item.priority, now, needs, SAME_MAX);
+  for (const row of rows) {
+    const same = { ...item, id: row.text('id'), createdAt: row.number('createdAt') };
+    yield* limitItem({ ...same, instanceId: row.text('instanceId') }, on);
+  }
+}
+
+/** Those of these keys for which somebody waits. */
+export function* waitedAmong(keys: readonly LimitKey[]): SqlSteps<readonly LimitKey[]> {
+  const waited: LimitKey[] = [];
+  for (const on of distinctKeys(keys)) {
+    const text = `SELECT 1 AS found FROM ${WAITS} LIMIT 1`;
+    if ((yield* selectOne(text, on.limit, on.key, 'waiting')) !== null) waited.push(on);
+  }
+  return waited;
+}
+
+/** The keys that a commit tells its caller. */
+export function* waitsAfter(
+  { slots }: Slotted,
+  limitedBy: readonly LimitKey[],
+): SqlSteps<readonly LimitKey[]> {
+  const freed = slots?.free.flatMap(({ needs }) => needs) ?? [];
+  return distinctKeys([...limitedBy, ...(yield* waitedAmong(freed))]);
+}

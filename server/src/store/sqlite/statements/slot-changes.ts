@@ -1,0 +1,66 @@
+/** The slots of commits and inserts. If some are refused, nothing else of the commit or insert happens. */
+import { DEFAULT_PRIORITY, type Priority } from '../../../engine/model/start-options.js';
+import type { NewActivityRecord } from '../../records/activities.js';
+import type { CommitOutcome, InsertInstance, InstanceCommit } from '../../records/instances.js';
+import type { LimitKey, RefusedSlots } from '../../records/slots.js';
+import { priorityOf } from '../../sql/instances.js';
+import { changeSlots, waitsAfter } from '../../sql/slot-rows.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import { runSteps } from '../shared-operations.js';
+
+type Write = (database: Database, commit: InstanceCommit) => readonly NewActivityRecord[] | null;
+
+export function commitSlots(
+  database: Database,
+  commit: InstanceCommit,
+  write: Write,
+): CommitOutcome {
+  const { side, slots } = commit;
+  const onlyFrees = slots?.take.length === 0 && slots.wait.length === 0;
+  const work = (undo: () => void): CommitOutcome => {
+    const added = write(database, commit);
+    if (added === null) return 'lost';
+    const { refused, waits } = changed(database, commit, added);
+    if (refused.length > 0) {
+      undo();
+      return { outcome: 'refused', refused };
+    }
+    return slots === undefined && waits.length === 0
+      ? 'committed'
+      : { outcome: 'committed', waits };
+  };
+  return onlyFrees && side.activities.length === 0
+    ? work(() => undefined)
+    : database.undoable(work);
+}
+
+function changed(
+  database: Database,
+  commit: InstanceCommit,
+  added: readonly NewActivityRecord[],
+): { readonly refused: readonly RefusedSlots[]; readonly waits: readonly LimitKey[] } {
+  const { id: instanceId, lastChangeAt: now, slots } = commit;
+  const isPlaced = slots !== undefined && slots.take.length + slots.wait.length > 0;
+  const priority = isPlaced ? readPriority(database, instanceId) : DEFAULT_PRIORITY;
+  const taking = { instanceId, priority, now };
+  const { limitedBy, refused } = runSteps(database, changeSlots(commit, added, taking));
+  const waits = refused.length > 0 ? [] : runSteps(database, waitsAfter(commit, limitedBy));
+  return { refused, waits };
+}
+
+function readPriority(database: Database, id: string): Priority {
+  const row = database.get('SELECT priority FROM instances WHERE id = ?', encodeText(id));
+  if (row === null) throw new TypeError(`The instance ${id} does not exist`);
+  return priorityOf(row);
+}
+
+/** After the instance and its items have been inserted. */
+export function insertSlots(
+  database: Database,
+  insert: InsertInstance,
+  added: readonly NewActivityRecord[],
+): { readonly refused: readonly RefusedSlots[]; readonly limitedBy: readonly LimitKey[] } {
+  const { id: instanceId, priority, lastChangeAt: now } = insert.record;
+  return runSteps(database, changeSlots(insert, added, { instanceId, priority, now }));
+}
