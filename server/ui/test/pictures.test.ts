@@ -9,6 +9,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
 import { openAccess } from './support/accessed.js';
+import { openLimits } from './support/limited.js';
 import { openNotifications } from './support/notified.js';
 import { usePages } from './support/page-test.js';
 import { pasteText } from './support/paste-text.js';
@@ -151,6 +152,17 @@ const PICTURES: readonly Picture[] = [
   { name: 'events', path: () => '/events', shows: 'trip-approved' },
   { name: 'activities', path: () => '/activities', shows: 'no idle worker' },
   { name: 'activity', path: () => '/activities/book-flight', shows: 'desk-2' },
+  {
+    name: 'limit',
+    path: () => '/limits/pay-api',
+    shows: 'acme',
+    options: { viewport: { width: 1280, height: 860 } },
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Change' }).click();
+      await page.getByLabel(/^Units at a time/).fill('3');
+    },
+  },
+  { name: 'limits', path: () => '/limits', shows: 'pay-api' },
   { name: 'step', path: () => '/steps/quote-price', shows: 'price' },
   { name: 'nodes', path: () => '/nodes', shows: 'this node' },
   {
@@ -219,6 +231,7 @@ describe.runIf(isWanted)('a picture for the documentation', () => {
       await openReports(client);
       await openNotifications(client);
       await openAccess(client);
+      await openLimits(client);
       await client.workflows.suspend(shop.reminder);
       await client.workflows.resume(shop.reminder);
     },

@@ -26,6 +26,7 @@ const ADDRESSES: Readonly<Record<RoutePath, readonly string[]>> = {
   '/schedule': ['/schedule'],
   '/events': ['/events', '/events?name=n&key=k'],
   '/activities/*?': ['/activities', '/activities/a'],
+  '/limits/*?': ['/limits', '/limits/l'],
   '/workers/*?': ['/workers', '/workers/w'],
   '/steps/*?': ['/steps', '/steps/s'],
   '/new-step': ['/new-step'],

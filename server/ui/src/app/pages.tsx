@@ -9,6 +9,7 @@ import { BulkRoutes } from '../pages/bulk/bulk-routes.js';
 import { EventsPage } from '../pages/events/events-page.js';
 import { FailuresPage } from '../pages/failures/failures-page.js';
 import { KeysPage } from '../pages/keys/keys-page.js';
+import { LimitsRoutes } from '../pages/limits/limits-routes.js';
 import { NodesPage } from '../pages/nodes/nodes-page.js';
 import { NotificationsRoutes } from '../pages/notifications/notifications-routes.js';
 import { OverviewPage } from '../pages/overview/overview-page.js';
@@ -33,6 +34,7 @@ export const NAVIGATION: readonly { readonly path: string; readonly label: strin
   { path: '/schedule', label: 'Schedule' },
   { path: '/events', label: 'Events' },
   { path: '/activities', label: 'Activities' },
+  { path: '/limits', label: 'Limits' },
   { path: '/workers', label: 'Workers' },
   { path: '/steps', label: 'Steps' },
   { path: '/notifications', label: 'Notifications' },
@@ -54,6 +56,7 @@ const COMPONENTS: Readonly<Record<RoutePath, ComponentType>> = {
   '/schedule': SchedulePage,
   '/events': EventsPage,
   '/activities/*?': ActivitiesRoutes,
+  '/limits/*?': LimitsRoutes,
   '/workers/*?': WorkersRoutes,
   '/steps/*?': StepsRoutes,
   '/new-step': StepsRoutes,

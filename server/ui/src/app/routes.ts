@@ -10,6 +10,7 @@ export const ROUTES = [
   '/schedule',
   '/events',
   '/activities/*?',
+  '/limits/*?',
   '/workers/*?',
   '/steps/*?',
   '/new-step',

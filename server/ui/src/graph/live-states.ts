@@ -156,6 +156,8 @@ function waitInWords(wait: StepExecution['waitsFor']): string | null {
       return `retry at ${exactTime(wait.until ?? '?')}`;
     case 'queue':
       return 'other runs to end';
+    case 'limit':
+      return `a slot of limit ${wait.limit ?? '?'}`;
     case 'steps':
       return `${wait.open ?? 0} inner ${wait.open === 1 ? 'step' : 'steps'}`;
     case undefined:

@@ -48,6 +48,7 @@ describe('the state of a step', () => {
     [{ kind: 'workflow', workflowId: 'w' }, 'run w', 'waiting'],
     [{ kind: 'time', until: 'T' }, 'timer at T', 'waiting'],
     [{ kind: 'retry', until: 'T' }, 'retry at T', 'failed'],
+    [{ kind: 'limit', limit: 'pay-api', key: 'acme' }, 'a slot of limit pay-api', 'waiting'],
     [{ kind: 'steps', open: 2 }, '2 inner steps', 'waiting'],
   ] as const)('names the reason of the wait: %o', (waitsFor, words, tone) => {
     const state = liveStatesOf([execution({ status: 'Waiting', waitsFor })]).get('a');

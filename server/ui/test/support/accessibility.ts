@@ -11,6 +11,7 @@ import { IS_NIGHTLY } from '../../../../sdk/test/support/nightly.js';
 import { openAccess } from './accessed.js';
 import { openAgency } from './agency.js';
 import { allProblems } from './axe.js';
+import { openLimits } from './limited.js';
 import { openNotifications } from './notified.js';
 import { usePages, type PageTest } from './page-test.js';
 import { openRefunds } from './refunds.js';
@@ -50,6 +51,7 @@ async function seedAll(client: StepwrightClient): Promise<Seeded> {
   await openReports(client);
   await openNotifications(client);
   await openAccess(client);
+  await openLimits(client);
   const { id } = await client.bulk.create({
     action: 'suspend',
     workflowIds: [shop.reminder, shop.stopped],

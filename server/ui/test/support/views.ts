@@ -82,6 +82,8 @@ const LISTS: readonly View[] = [
   { name: 'one event', path: '/events?name=arrived&key=k', ready: '.event-waiters table' },
   { name: 'activities', path: '/activities', ready: TABLE },
   { name: 'an activity', path: '/activities/book', ready: TABLE },
+  { name: 'limits', path: '/limits', ready: TABLE },
+  { name: 'a limit', path: '/limits/pay-api', ready: TABLE },
   { name: 'workers', path: '/workers', ready: TABLE },
   { name: 'a worker', path: '/workers/busy', ready: TABLE },
   { name: 'schedule', path: '/schedule', ready: '.schedule-entry' },
@@ -261,6 +263,24 @@ const DIALOGS: readonly View[] = (
       path: '/webhooks',
       open: click('Delete', 'tbody tr:first-child'),
       from: 'pages/webhooks/webhooks-page.tsx',
+    },
+    {
+      name: 'a new limit',
+      path: '/limits',
+      open: click('New limit'),
+      from: 'pages/limits/limit-form.tsx',
+    },
+    {
+      name: 'change a limit',
+      path: '/limits/pay-api',
+      open: click('Change'),
+      from: 'pages/limits/limit-form.tsx',
+    },
+    {
+      name: 'remove a limit',
+      path: '/limits/pay-api',
+      open: click('Remove'),
+      from: 'pages/limits/limit-page.tsx',
     },
     {
       name: 'a new API key',

@@ -17,11 +17,13 @@ import { Page } from '../../components/page.js';
 import { PagedTable, usePagedQuery } from '../../components/paged-table.js';
 import { TimeAgo } from '../../components/time-ago.js';
 import { AnswerForm, type Answer } from './answer-form.js';
+import { SlotWait } from './slot-wait.js';
 import './activities.css';
 
 const STATES = {
   waiting: { word: 'waiting', tone: 'waiting' },
   held: { word: 'held', tone: 'running' },
+  limited: { word: 'waits for a slot', tone: 'waiting' },
   deferred: { word: 'deferred: its run is suspended', tone: 'warning' },
 } as const;
 
@@ -29,8 +31,11 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
   {
     key: 'state',
     header: 'State',
-    cell: ({ state }) => (
-      <span className={`badge ${STATES[state].tone}`}>{STATES[state].word}</span>
+    cell: (item) => (
+      <>
+        <span className={`badge ${STATES[item.state].tone}`}>{STATES[item.state].word}</span>
+        {item.state === 'limited' && <SlotWait item={item} />}
+      </>
     ),
   },
   RUN_COLUMN,

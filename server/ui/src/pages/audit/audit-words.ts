@@ -12,6 +12,7 @@ export const TARGET_KINDS: Readonly<Record<string, string>> = {
   script: 'custom step',
   bulk: 'bulk job',
   webhook: 'webhook',
+  limit: 'limit',
   notification: 'notification',
   key: 'API key',
 };
@@ -37,6 +38,8 @@ export function targetPath({ id, kind }: Target): string | null {
       return toPath('bulk', id);
     case 'webhook':
       return '/webhooks';
+    case 'limit':
+      return toPath('limits', id);
     case 'notification':
       return toPath('notifications', id);
     case 'key':

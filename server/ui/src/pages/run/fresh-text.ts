@@ -33,5 +33,10 @@ export function freshText(
     const isDue = Date.parse(until) <= nowMs;
     fresh = fresh.replace(`in ${before}`, isDue ? 'now' : `in ${after}`);
   }
-  return fresh.replace(ISO_TIME, exactTime);
+  return exactTimes(fresh);
+}
+
+/** The text with its times in the zone that the user has chosen. */
+export function exactTimes(text: string): string {
+  return text.replace(ISO_TIME, exactTime);
 }

@@ -38,6 +38,7 @@ const TONES: Readonly<Record<string, string>> = {
   workflow: 'waiting',
   timer: 'waiting',
   queue: 'waiting',
+  limit: 'waiting',
   running: 'running',
   scheduled: 'running',
 };

@@ -87,6 +87,7 @@ function Wait({ reason, text }: { readonly reason: WaitReason; readonly text: st
     case 'running':
       return <bdi>{`${reason.stepType ?? 'a call'} of ${reason.stepName ?? stepId ?? ''}`}</bdi>;
     case 'queue':
+    case 'limit':
     case 'suspended':
     case 'set-aside':
     case 'compensating':

@@ -152,8 +152,37 @@ function WaitsFor({
       {kind === 'workflow' && 'its child run to end'}
       {kind === 'steps' && `${open ?? 0} inner ${open === 1 ? 'step' : 'steps'}`}
       {kind === 'time' && 'a timer, due '}
+      {kind === 'queue' && 'other runs to end'}
+      {kind === 'limit' && <SlotWait waitsFor={waitsFor} />}
       {until !== undefined && <TimeAgo time={until} />}
     </p>
+  );
+}
+
+function SlotWait({
+  waitsFor: { ahead, key = '', limit = '', since },
+}: {
+  readonly waitsFor: NonNullable<StepExecution['waitsFor']>;
+}): ReactNode {
+  return (
+    <>
+      a slot of the limit{' '}
+      <Link href={toPath('limits', limit)}>
+        <bdi>{limit}</bdi>
+      </Link>
+      {key !== '' && (
+        <>
+          {' '}
+          with the key <bdi>{key}</bdi>
+        </>
+      )}
+      {ahead !== undefined && `, ${ahead.toLocaleString('en')} in line before it`}
+      {since !== undefined && (
+        <>
+          , since <TimeAgo time={since} />
+        </>
+      )}
+    </>
   );
 }
 
