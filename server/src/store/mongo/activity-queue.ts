@@ -25,6 +25,7 @@ import type { ActivityDocument } from './documents.js';
 import { slotClaimOf, slotsPutBack, takeSlotsOf } from './item-slots.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional } from './packed-text.js';
+import { REVOCATION } from './slot-holders.js';
 import { restoreKeys } from './slot-keys.js';
 import { onOf } from './slot-names.js';
 
@@ -208,16 +209,20 @@ async function deferAll(
   request: ClaimRequest,
   instanceId: string,
 ): Promise<void> {
-  await context.activities.updateMany(
-    {
-      instanceId,
-      name: encodeText(request.name),
-      done: false,
-      settled: false,
-      availableAt: { $lte: request.now },
-    },
-    { $set: deferredPlace(request) },
-  );
+  const due = {
+    instanceId,
+    name: encodeText(request.name),
+    done: false,
+    settled: false,
+    availableAt: { $lte: request.now },
+  };
+  const place = deferredPlace(request);
+  // An ended lease must not hold slots until the new time.
+  const revoked = { $set: { ...REVOCATION.$set, ...place }, $unset: REVOCATION.$unset };
+  await context.activities.bulkWrite([
+    { updateMany: { filter: { ...due, slots: { $exists: true } }, update: revoked } },
+    { updateMany: { filter: due, update: { $set: place } } },
+  ]);
   // If the instance was resumed in the meantime, that resume looked for deferred items too early.
   if ((await statusOf(context, instanceId)) === 'Runnable') {
     await makeDeferredAvailable(context, { instanceId });

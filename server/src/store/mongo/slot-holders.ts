@@ -81,7 +81,7 @@ export async function revokeEnded(
   return modifiedCount > 0;
 }
 
-const REVOCATION = { $unset: { slots: '' }, $set: { slotsLost: true } } as const;
+export const REVOCATION = { $unset: { slots: '' }, $set: { slotsLost: true } } as const;
 
 /** What deciding counts: from what it doesn't count, the slots are taken. */
 async function countForDecision(
