@@ -76,6 +76,27 @@ const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
     const prices = { a: 'a1', b: 'b1', c: 'c1', d: 'd1', e: 'e1' };
     expect((await client.ended(id)).data['prices']).toEqual(prices);
   },
+  'fetch-price': async (client) => {
+    const shop = await openSlowShop();
+    const start = (tenant: string, article: string) =>
+      client.start('fetch-price', { shop: shop.url, tenant, article });
+    const ids = [];
+    for (const article of ['a', 'b', 'c', 'd', 'e', 'f']) ids.push(await start('t', article));
+    const other = await start('u', 'g');
+    await eventually('all slots are held', () => Promise.resolve(shop.calls.size === 6));
+    expect([...shop.calls.keys()].toSorted().at(-1)).toBe('/prices/g');
+    const waiting = await Promise.all(
+      ids.map(async (id) => {
+        const { text } = await client.get(`/api/workflow/${id}/explain`);
+        return text.includes('shop-api');
+      }),
+    );
+    expect(waiting.filter(Boolean)).toHaveLength(1);
+    for (const answer of shop.calls.values()) answer('10');
+    await eventually('the last call', () => Promise.resolve(shop.calls.size === 1));
+    for (const answer of shop.calls.values()) answer('10');
+    for (const id of [...ids, other]) expect((await client.ended(id)).data['price']).toBe('10');
+  },
   'find-order': async (client) => {
     const shop = await openShop([404, 200]);
     const missing = await client.ended(await client.start('find-order', { shop, orderId: '17' }));
@@ -224,6 +245,9 @@ describe('the cookbook', () => {
   beforeAll(async () => {
     server = await startServer({ store: createMemoryStore() });
     client = new Client(server.url);
+    const body = /api\/limit\/shop-api .* -d '(.*?)'/s.exec(cookbook)?.[1] ?? '';
+    const put = await client.call('PUT', '/api/limit/shop-api', { body, type: 'application/json' });
+    expect(put.status, put.text).toBe(201);
   });
   afterAll(() => server.stop());
 
