@@ -345,8 +345,8 @@ everyStore(
       silent.add(`/${name}`);
       await at.client.run([compute('one', { x: '1' })]);
       await arrived(`/${name}`, 1);
-      await at.restart();
       silent.clear();
+      await at.restart();
       const { attempts, id } = await delivery(name, ({ state }) => state === 'delivered');
       expect(attempts).toBe(2);
       expect(idsTo(`/${name}`)).toEqual([id, id]);

@@ -106,10 +106,10 @@ scenarios('a step that waits for its slots', (start) => {
     driver.suspend();
     grant(driver, 'w/1/1');
     expect(driver.open).toEqual(['a limited']);
-    expect(slotsOf(driver)).toEqual({ held: [], waiting: ['w/1/1'], freed: ['w/1/1'] });
-    expect(driver.outside.slots.waiting.get('w/1/1')?.since).toBe(START_MS);
+    expect(slotsOf(driver)).toEqual({ held: [], waiting: ['w/1/1/1'], freed: ['w/1/1'] });
+    expect(driver.outside.slots.waiting.get('w/1/1/1')?.since).toBe(START_MS);
     driver.resume();
-    grant(driver, 'w/1/1');
+    grant(driver, 'w/1/1/1');
     expect(driver.open).toEqual(['a effect']);
   });
 
@@ -259,6 +259,8 @@ function entered(steps: readonly StepSource[]): Session {
 
 const REQUEST = { execution: 'w/1/1', needs: [{ ...ON_SHOP, units: 1 }] };
 const WAITS = { ...REQUEST, since: START_MS, on: ON_SHOP };
+/** What a suspended step waits for: an earlier grant doesn't count for it. */
+const WAITS_AGAIN = { ...WAITS, execution: 'w/1/1/1' };
 const NOTHING = { takenSlots: [], waitingSlots: [], begunSlots: [], freedSlots: [], effects: [] };
 
 function stateKinds({ instance }: Session): readonly string[] {
@@ -317,7 +319,7 @@ describe('a step that is about to begin', () => {
     const session = entered([work('a', LIMITS)]);
     suspend(session);
     expect(stateKinds(session)).toEqual(['limited']);
-    expect(session.changes).toMatchObject({ ...NOTHING, waitingSlots: [WAITS] });
+    expect(session.changes).toMatchObject({ ...NOTHING, waitingSlots: [WAITS_AGAIN] });
     session.instance.outbox = [];
     applyStatus(session, 'Runnable', START_MS);
     expect(session.instance.outbox).toEqual([ASKS]);
@@ -338,7 +340,7 @@ describe('a step that is about to begin', () => {
     expect(session.changes).toMatchObject({
       ...NOTHING,
       freedSlots: [REQUEST],
-      waitingSlots: [WAITS],
+      waitingSlots: [WAITS_AGAIN],
     });
   });
 
@@ -352,7 +354,7 @@ describe('a step that is about to begin', () => {
     expect(session.changes).toMatchObject({
       ...NOTHING,
       freedSlots: [REQUEST],
-      waitingSlots: [WAITS],
+      waitingSlots: [WAITS_AGAIN],
     });
   });
 
