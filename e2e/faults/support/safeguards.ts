@@ -31,13 +31,13 @@ export interface Safeguard {
 const MONGO_COMMITS = 'store/mongo/grouped-commits.js';
 const SQLITE_INSTANCES = 'store/sqlite/statements/instances.js';
 const SQLITE_CONDITION = 'WHERE id = ? AND epoch = ? AND inSeq = ? AND revision =';
-const MONGO_CONDITION = 'return { _id, epoch, inSeq, revision };';
+const MONGO_CONDITION = 'const guard = { _id, epoch, inSeq, revision };';
 
 const NO_EPOCH: readonly Patch[] = [
   {
     file: MONGO_COMMITS,
     find: MONGO_CONDITION,
-    replace: 'return { _id, inSeq, revision };',
+    replace: 'const guard = { _id, inSeq, revision };',
   },
   {
     file: SQLITE_INSTANCES,
@@ -58,7 +58,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
       {
         file: MONGO_COMMITS,
         find: MONGO_CONDITION,
-        replace: 'return { _id, inSeq };',
+        replace: 'const guard = { _id, inSeq };',
       },
       {
         file: SQLITE_INSTANCES,
@@ -77,7 +77,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
       {
         file: MONGO_COMMITS,
         find: MONGO_CONDITION,
-        replace: 'return { _id, epoch, revision };',
+        replace: 'const guard = { _id, epoch, revision };',
       },
     ],
     test: 't05',
