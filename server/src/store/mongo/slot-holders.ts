@@ -112,6 +112,11 @@ export function itemsWith(on: string): Filter<ActivityDocument> {
   return { 'slots.on': on, slots: { $exists: true }, done: false };
 }
 
+/** Items whose leases haven't ended. Of a deferred one, the lease has ended, and its time is that of the next try. */
+export function leasedAt(now: number): Filter<ActivityDocument> {
+  return { availableAt: { $gt: now }, deferred: { $ne: true } };
+}
+
 /** What isn't counted. */
 interface Except {
   readonly executions: readonly string[];
@@ -174,7 +179,7 @@ async function countItems(
             ...itemsWith(on),
             ...notAmong('_id', except.executions),
             ...notAmong('instanceId', except.instances),
-            ...(now !== undefined && { availableAt: { $gt: now }, deferred: { $ne: true } }),
+            ...(now !== undefined && leasedAt(now)),
           },
         },
         { $unwind: '$slots' },

@@ -12,7 +12,7 @@ import { compareText } from '../text-order.js';
 import type { ActivityDocument } from './documents.js';
 import type { SlotWaitDocument } from './slot-documents.js';
 import type { MongoContext } from './mongo-context.js';
-import { countHeld, instancesWith, itemsWith, liveAmong } from './slot-holders.js';
+import { countHeld, instancesWith, itemsWith, leasedAt, liveAmong } from './slot-holders.js';
 import { readRules } from './slot-keys.js';
 import { keysOf, limitKeyOf } from './slot-names.js';
 import {
@@ -97,28 +97,28 @@ function waitingIn(counted: readonly Counted[]): Waiting {
 type Keys = ReturnType<typeof keysOf>;
 
 async function heldByKey(
-  { activities, instances }: MongoContext,
+  context: MongoContext,
   ons: Keys,
   now: number,
 ): Promise<readonly Counted[]> {
+  const { activities, instances } = context;
   const slots = [{ $unwind: '$slots' }, { $match: { 'slots.on': ons } }];
   const units = { $sum: '$slots.units' };
   const inKeys = { 'slots.on': ons, slots: { $exists: true } };
   const live = { status: { $in: ['Runnable', 'Suspended'] } };
-  const leased = { done: false, availableAt: { $gt: now } };
+  const leased = { done: false, ...leasedAt(now) };
   const byKey = { $group: { _id: '$slots.on', units } };
   const byInstance = { $group: { _id: { on: '$slots.on', instanceId: '$instanceId' }, units } };
-  const [ofInstances, ofItems] = await Promise.all([
+  const ofItems = activities.aggregate<ItemsCounted>([
+    { $match: { ...inKeys, ...leased } },
+    ...slots,
+    byInstance,
+  ]);
+  const counted = await Promise.all([
     instances.aggregate<Counted>([{ $match: { ...inKeys, ...live } }, ...slots, byKey]).toArray(),
-    activities
-      .aggregate<ItemsCounted>([{ $match: { ...inKeys, ...leased } }, ...slots, byInstance])
-      .toArray(),
+    ofLive(context, ofItems),
   ]);
-  const holders = await liveAmong({ instances }, [
-    ...new Set(ofItems.map(({ _id }) => _id.instanceId)),
-  ]);
-  const held = ofItems.filter(({ _id }) => holders.has(_id.instanceId));
-  return [...ofInstances, ...held.map(({ _id, ...rest }) => ({ _id: _id.on, ...rest }))];
+  return counted.flat();
 }
 
 /** What a process has left that died, or lost, doesn't count. */
@@ -231,7 +231,7 @@ async function holdersOf(
       .toArray(),
     activities
       .aggregate<{ _id: string }>([
-        { $match: { ...itemsWith(on), availableAt: { $gt: now } } },
+        { $match: { ...itemsWith(on), ...leasedAt(now) } },
         { $group: { _id: '$instanceId' } },
         { $sort: { _id: 1 } },
         { $limit: HOLDERS_MAX },
