@@ -270,6 +270,15 @@ function runSlots(database: Database): void {
     run.claimActivity(database, [claim]);
   }
   run.releaseActivity(database, ['slotted/ship-slotted', 'token-w']);
+  const ship = { activityId: 'slotted/ship-slotted', tokenHash: 'token-w' };
+  const claim = { name: 'ship-slotted', now: 20_000, claim: claimBy('w', 20_500), deferMs: 10 };
+  run.claimActivity(database, [claim]);
+  run.extendActivity(database, [ship.activityId, ship.tokenHash, 20_600, 20_000]);
+  run.keepClaims(database, [[{ ...ship, tokenHash: 'token-other' }], 20_000]);
+  // Its lease has ended.
+  const later = { ...record, revision: 3 };
+  const takes = { ...none, take: [request('slotted/4')] };
+  run.commitInstance(database, [commitOf(later, { slots: takes, lastChangeAt: 30_000 })]);
   run.takeOverActivity(database, ['slotted/pack-slotted', claimBy('v')]);
   for (const after of [null, api]) run.findWaitedKeys(database, [after, 5]);
   run.countSlots(database, [['api', 'db'], 9000]);

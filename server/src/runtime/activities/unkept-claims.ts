@@ -76,14 +76,14 @@ export class UnkeptClaims {
   }
 
   async #keep(deliveredBefore: number): Promise<void> {
-    const { logger, store } = this.#options;
+    const { clock, logger, store } = this.#options;
     const due = [...this.#claims.values()]
       .filter(({ since }) => since <= deliveredBefore)
       .map(({ claim }) => claim);
     for (const { tokenHash } of due) this.#claims.delete(tokenHash);
     for (let from = 0; from < due.length; from += CLAIMS_PER_STATEMENT) {
       const claims = due.slice(from, from + CLAIMS_PER_STATEMENT);
-      await store.keepClaims(claims).catch((error: unknown) => {
+      await store.keepClaims(claims, clock.now()).catch((error: unknown) => {
         // While the store is unavailable, no other worker can get the items either.
         if (error instanceof StoreUnavailableError) claims.forEach((claim) => this.add(claim));
         else logger.warn({ err: error, claims: claims.length }, 'could not keep claims');

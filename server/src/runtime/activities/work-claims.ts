@@ -147,7 +147,9 @@ export class WorkClaims {
     const now = clock.now();
     this.claimTimes.add(item.id, now);
     if (leaseMs === null) this.#unkept.add({ activityId: item.id, tokenHash: claim.tokenHash });
-    else this.#leases.watch(item, claim.leaseExpiresAt);
+    // If its claim can't be made permanent in time, the slots of the item are free.
+    if (leaseMs !== null || item.needs !== undefined)
+      this.#leases.watch(item, claim.leaseExpiresAt);
     return {
       token,
       activityName: item.name,

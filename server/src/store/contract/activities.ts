@@ -57,13 +57,14 @@ export interface ActivityStore {
     readonly claimer?: MessageClaimer;
   }): Promise<CompleteActivityResult>;
   /**
-   * Gives an item that is not done to the holder of this claim. Any previous token is stale from then on. Returns null if
-   * there is no such item, or it is done.
+   * Gives an item that is not done to the holder of this claim, without slots. Any previous token is stale from then on. Returns
+   * null if there is no such item, or it is done.
    */
   takeOverActivity(activityId: string, claim: ActivityClaim): Promise<ActivityRecord | null>;
   /**
    * Extends the lease of the item held by the token, also one that has ended if nobody else has got the item. Returns null if the
-   * token is stale. With `needs`, it is stale once the lease has ended: the slots are free then.
+   * token is stale. With `needs`, it is stale once the lease has ended: the slots are free then. Once others have got slots of the
+   * same key for this reason, it stays stale, whatever `now` is.
    */
   extendActivity(
     activityId: string,
@@ -71,8 +72,11 @@ export interface ActivityStore {
     leaseExpiresAt: number,
     now: number,
   ): Promise<{ readonly name: string; readonly withdrawn: boolean } | null>;
-  /** Makes these claims permanent. Changes nothing for an item that is done, or that another claim has got since. */
-  keepClaims(claims: readonly HeldClaim[]): Promise<void>;
+  /**
+   * Makes these claims permanent. Changes nothing for an item that is done, or that another claim has got since, nor for one with
+   * `needs` whose lease has ended, as in `extendActivity`.
+   */
+  keepClaims(claims: readonly HeldClaim[], now: number): Promise<void>;
   /**
    * Returns the item to its old place in the queue. The result is null if the token is stale or the item is withdrawn; then
    * nothing changed.

@@ -16,6 +16,7 @@ import { postMessage } from './messages.js';
 import {
   askingOf,
   freeSlots,
+  hasSlots,
   offerItem,
   prioritizeWaits,
   putWait,
@@ -128,7 +129,7 @@ export function takeOverActivity(
   if (known === undefined || known.record.done) return null;
   const taken = held(known, claim);
   data.activities.set(activityId, taken);
-  data.slotWaits.delete(activityId);
+  freeSlots(data, activityId);
   return taken.record;
 }
 
@@ -138,16 +139,20 @@ export function extendActivity(
 ): OperationResult<'extendActivity'> {
   const known = heldBy(data, activityId, tokenHash);
   if (known === null) return null;
+  const { needs } = known.record;
   const hasEnded = known.deferred || known.record.availableAt <= now;
-  if (known.record.needs !== undefined && hasEnded) return null;
+  if (needs !== undefined && (hasEnded || !hasSlots(data, activityId, needs))) return null;
   const record = { ...known.record, availableAt: leaseExpiresAt };
   data.activities.set(activityId, { ...known, record, deferred: false });
   return { name: record.name, withdrawn: record.withdrawn };
 }
 
-export function keepClaims(data: MemoryData, [claims]: OperationArguments<'keepClaims'>): void {
+export function keepClaims(
+  data: MemoryData,
+  [claims, now]: OperationArguments<'keepClaims'>,
+): void {
   for (const { activityId, tokenHash } of claims) {
-    extendActivity(data, [activityId, tokenHash, FAR_FUTURE_MS, 0]);
+    extendActivity(data, [activityId, tokenHash, FAR_FUTURE_MS, now]);
   }
 }
 

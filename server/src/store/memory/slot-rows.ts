@@ -38,6 +38,7 @@ export function takeSlots(
   if (!answer.isFree) return answer;
   for (const need of asking.needs) {
     const { execution, instanceId } = asking;
+    if (ruleOf(data, need.limit)?.concurrency !== null) revokeEnded(data, need, now);
     data.slots.set(slotId(execution, need), { ...need, execution, instanceId, isActivity });
     const rate = ruleOf(data, need.limit)?.rate ?? null;
     const id = keyIdOf(need);
@@ -249,6 +250,25 @@ export function heldOf(data: MemoryData, on: LimitKey, now: number): readonly He
   return [...data.slots.values()].filter(
     (slot) => keyIdOf(slot) === keyIdOf(on) && isHeld(data, slot, now),
   );
+}
+
+/** Items whose leases have ended lose their slots before others get them, so no clock that is behind extends the lease. */
+function revokeEnded(data: MemoryData, on: LimitKey, now: number): void {
+  for (const [id, slot] of data.slots) {
+    if (!slot.isActivity || keyIdOf(slot) !== keyIdOf(on)) continue;
+    const item = data.activities.get(slot.execution);
+    const isOpen = item !== undefined && !item.record.done && item.record.tokenHash !== null;
+    if (isOpen && (item.deferred || item.record.availableAt <= now)) data.slots.delete(id);
+  }
+}
+
+/** Whether the execution has not lost any of its slots. */
+export function hasSlots(
+  data: MemoryData,
+  execution: string,
+  needs: readonly NeededSlot[],
+): boolean {
+  return needs.every((need) => data.slots.has(slotId(execution, need)));
 }
 
 export function isHeld(

@@ -11,6 +11,7 @@ import { releasedSlots } from './item-slots.js';
 import { postMessage } from './messages.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText } from './packed-text.js';
+import { leasedAt } from './slot-holders.js';
 import { neededSlotOf } from './slot-names.js';
 import { waitedAmong } from './slot-waits.js';
 
@@ -74,9 +75,10 @@ export async function takeOverActivity(
   { activities }: MongoContext,
   [activityId, claim]: OperationArguments<'takeOverActivity'>,
 ): Promise<ActivityRecord | null> {
+  const { $unset, ...update } = claimUpdate(claim);
   const taken = await activities.findOneAndUpdate(
     { _id: encodeText(activityId), done: false },
-    claimUpdate(claim),
+    { ...update, $unset: { ...$unset, slots: '' } },
     { returnDocument: 'after' },
   );
   return taken === null ? null : activityOf(taken);
@@ -90,9 +92,7 @@ export async function extendActivity(
     {
       _id: encodeText(activityId),
       tokenHash: encodeText(tokenHash),
-      done: false,
-      slotsLost: { $exists: false },
-      $or: [{ needs: { $exists: false } }, { availableAt: { $gt: now }, deferred: { $ne: true } }],
+      ...extensibleAt(now),
     },
     { $set: { availableAt: leaseExpiresAt, deferred: false } },
     { projection: { name: 1, settled: 1 } },
@@ -101,9 +101,18 @@ export async function extendActivity(
   return { name: decodeText(extended.name), withdrawn: extended.settled };
 }
 
+/** Unless its lease has ended, an item has its slots (LB7). */
+function extensibleAt(now: number): Filter<ActivityDocument> {
+  return {
+    done: false,
+    slotsLost: { $exists: false },
+    $or: [{ needs: { $exists: false } }, leasedAt(now)],
+  };
+}
+
 export async function keepClaims(
   { activities }: MongoContext,
-  [claims]: OperationArguments<'keepClaims'>,
+  [claims, now]: OperationArguments<'keepClaims'>,
 ): Promise<void> {
   await activities.bulkWrite(
     claims.map(({ activityId, tokenHash }) => ({
@@ -111,8 +120,7 @@ export async function keepClaims(
         filter: {
           _id: encodeText(activityId),
           tokenHash: encodeText(tokenHash),
-          done: false,
-          slotsLost: { $exists: false },
+          ...extensibleAt(now),
         },
         update: { $set: { availableAt: FAR_FUTURE_MS, deferred: false } },
       },

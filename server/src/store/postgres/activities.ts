@@ -8,13 +8,21 @@
 import { GroupCommit } from '../group-commit.js';
 import type { ActivityRecord, HeldClaim } from '../records/activities.js';
 import { INBOX_BYTES_MAX, messageBytes } from '../records/messages.js';
-import { activityOf, activityResultOf } from '../sql/activities.js';
+import { slotsKeyOf, type NeededSlot } from '../records/slots.js';
+import {
+  activityOf,
+  activityResultOf,
+  extendFree,
+  extendHolding,
+  needsHeld,
+} from '../sql/activities.js';
 import type { Columns } from '../sql/columns.js';
 import { waitedAmong } from '../sql/slot-rows.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
+import { lockKeys } from './key-locks.js';
 import {
   appendedAudit,
   auditBodyOf,
@@ -52,20 +60,65 @@ const HELD_CLAIMS: Columns<HeldClaim> = {
   token_hash: ['text', ({ tokenHash }) => tokenHash],
 };
 
-/** Locks the items in the order of their ids, like completions. */
+/** Locks the items in the order of their ids, like completions. Those that have slots come afterwards. */
 export async function keepClaims(
   { database }: PostgresContext,
-  [claims]: OperationArguments<'keepClaims'>,
+  [claims, now]: OperationArguments<'keepClaims'>,
 ): Promise<void> {
   const parameters = new Parameters();
-  await database.query(
+  const rows = await database.query(
     `WITH item AS MATERIALIZED (
-       SELECT a.id FROM @activities AS a JOIN ${parameters.rows('g', claims, HELD_CLAIMS)} ON g.id = a.id
+       SELECT a.* FROM @activities AS a JOIN ${parameters.rows('g', claims, HELD_CLAIMS)} ON g.id = a.id
         WHERE a.token_hash = g.token_hash AND NOT a.done ORDER BY a.id FOR UPDATE OF a
+     ),
+     kept AS (
+       UPDATE @activities AS a SET available_at = ${FAR_FUTURE_MS}, deferred = false
+         FROM item WHERE a.id = item.id AND item.needs IS NULL
      )
-     UPDATE @activities AS a SET available_at = ${FAR_FUTURE_MS}, deferred = false FROM item WHERE a.id = item.id`,
+     SELECT * FROM item WHERE needs IS NOT NULL ORDER BY id`,
     parameters.values,
   );
+  const held = rows
+    .map(activityOf)
+    .map(({ id, needs = [], tokenHash }) => ({
+      activityId: id,
+      needs,
+      tokenHash: tokenHash ?? '',
+    }));
+  await extendHeld(database, held, { leaseExpiresAt: FAR_FUTURE_MS, now });
+}
+
+export async function extendActivity(
+  { database }: PostgresContext,
+  [activityId, tokenHash, leaseExpiresAt, now]: OperationArguments<'extendActivity'>,
+): Promise<Extended> {
+  const claim = { activityId, tokenHash };
+  const extended = await runSteps(database, extendFree(claim, leaseExpiresAt));
+  if (extended !== null) return extended;
+  const needs = await runSteps(database, needsHeld(claim));
+  const [held] = await extendHeld(database, [{ ...claim, needs }], { leaseExpiresAt, now });
+  return held ?? null;
+}
+
+type Extended = OperationResult<'extendActivity'>;
+
+/** Under the locks of their keys: others may be getting their slots at this moment. */
+async function extendHeld(
+  database: Database,
+  claims: readonly (HeldClaim & { readonly needs: readonly NeededSlot[] })[],
+  { leaseExpiresAt, now }: { readonly leaseExpiresAt: number; readonly now: number },
+): Promise<readonly Extended[]> {
+  const keys = claims.flatMap(({ needs }) => needs.map(slotsKeyOf));
+  if (keys.length === 0) return [];
+  return database.transaction(async (statements) => {
+    await lockKeys(statements, keys);
+    const extended: Extended[] = [];
+    for (const { needs, ...claim } of claims) {
+      const holder = { ...claim, slots: needs.length };
+      extended.push(await runSteps(statements, extendHolding(holder, leaseExpiresAt, now)));
+    }
+    return extended;
+  });
 }
 
 /**

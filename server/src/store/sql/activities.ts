@@ -1,10 +1,17 @@
 /** Activities as rows. */
 import type { ArchivedActivity } from '../archive.js';
-import type { ActivityRecord, ActivityResult, NewActivityRecord } from '../records/activities.js';
+import type {
+  ActivityRecord,
+  ActivityResult,
+  HeldClaim,
+  NewActivityRecord,
+} from '../records/activities.js';
+import type { NeededSlot } from '../records/slots.js';
+import type { OperationResult } from '../store-operations.js';
 import type { Columns } from './columns.js';
 import { priorityOf } from './instances.js';
-import { askingOf, putOffered, removeWait, waitedAmong } from './slot-rows.js';
-import { selectOne, type SqlOperations } from './statements.js';
+import { askingOf, freeSlots, putOffered, waitedAmong } from './slot-rows.js';
+import { selectOne, type SqlOperations, type SqlSteps } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
 export const ACTIVITY_COLUMNS: Columns<ArchivedActivity> = {
@@ -36,16 +43,16 @@ export const ACTIVITY_OPERATIONS = {
     const row = yield* selectOne(text, leaseExpiresAt, tokenHash, workerId, activityId);
     if (row === null) return null;
     const taken = activityOf(row);
-    if (taken.needs !== undefined) yield* removeWait(activityId);
+    if (taken.needs !== undefined) yield* freeSlots(activityId);
     return taken;
   },
 
   *extendActivity([activityId, tokenHash, leaseExpiresAt, now]) {
-    const text = `UPDATE @activities SET availableAt = ?, deferred = FALSE
-                   WHERE id = ? AND tokenHash = ? AND done = FALSE AND (needs IS NULL OR (availableAt > ? AND deferred = FALSE))
-                  RETURNING name, settled`;
-    const row = yield* selectOne(text, leaseExpiresAt, activityId, tokenHash, now);
-    return row === null ? null : { name: row.text('name'), withdrawn: row.boolean('settled') };
+    const claim = { activityId, tokenHash };
+    const extended = yield* extendFree(claim, leaseExpiresAt);
+    if (extended !== null) return extended;
+    const needs = yield* needsHeld(claim);
+    return yield* extendHolding({ ...claim, slots: needs.length }, leaseExpiresAt, now);
   },
 
   *releaseActivity([activityId, tokenHash, countsAttempt = true]) {
@@ -64,6 +71,49 @@ export const ACTIVITY_OPERATIONS = {
   },
 } satisfies SqlOperations;
 
+type Extended = OperationResult<'extendActivity'>;
+
+/** Of an item that needs no slots. */
+export function* extendFree(
+  { activityId, tokenHash }: HeldClaim,
+  leaseExpiresAt: number,
+): SqlSteps<Extended> {
+  const text = `UPDATE @activities SET availableAt = ?, deferred = FALSE
+                 WHERE id = ? AND tokenHash = ? AND done = FALSE AND needs IS NULL RETURNING name, settled`;
+  return extendedOf(yield* selectOne(text, leaseExpiresAt, activityId, tokenHash));
+}
+
+/** What the holder of the claim needs. Empty: the claim is stale, or it needs no slots. */
+export function* needsHeld({ activityId, tokenHash }: HeldClaim): SqlSteps<readonly NeededSlot[]> {
+  const text =
+    'SELECT needs FROM @activities WHERE id = ? AND tokenHash = ? AND done = FALSE AND needs IS NOT NULL';
+  const row = yield* selectOne(text, activityId, tokenHash);
+  return row === null ? [] : neededOf(row.text('needs'));
+}
+
+/** Of an item that has so many slots. If its lease had ended, others may have them by now. PostgreSQL has taken the locks of the keys. */
+export function* extendHolding(
+  { activityId, slots, tokenHash }: HeldClaim & { readonly slots: number },
+  leaseExpiresAt: number,
+  now: number,
+): SqlSteps<Extended> {
+  if (slots === 0) return null;
+  const text = `UPDATE @activities SET availableAt = ?, deferred = FALSE
+                 WHERE id = ? AND tokenHash = ? AND done = FALSE AND deferred = FALSE AND availableAt > ?
+                   AND (SELECT COUNT(*) FROM @slots WHERE execution = ?) = ? RETURNING name, settled`;
+  const holder = [activityId, tokenHash, now, activityId, slots];
+  return extendedOf(yield* selectOne(text, leaseExpiresAt, ...holder));
+}
+
+function extendedOf(row: StoredRow | null): Extended {
+  return row === null ? null : { name: row.text('name'), withdrawn: row.boolean('settled') };
+}
+
+function neededOf(text: string): NonNullable<ActivityRecord['needs']> {
+  // Written by `needsText`.
+  return JSON.parse(text) as NonNullable<ActivityRecord['needs']>;
+}
+
 /** Null: the item needs no slots. */
 export function needsText({ needs = [] }: Pick<NewActivityRecord, 'needs'>): string | null {
   return needs.length === 0 ? null : JSON.stringify(needs);
@@ -76,8 +126,7 @@ function itemOf(row: StoredRow) {
     instanceId: row.text('instanceId'),
     name: row.text('name'),
     priority: priorityOf(row),
-    // Written by `needsText`.
-    ...(needs !== null && { needs: JSON.parse(needs) as NonNullable<ActivityRecord['needs']> }),
+    ...(needs !== null && { needs: neededOf(needs) }),
     createdAt: row.number('createdAt'),
   };
 }

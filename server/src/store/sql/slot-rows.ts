@@ -52,6 +52,16 @@ function waitsBy(index: string): string {
    AND (wait.activityName IS NULL OR (item.done = FALSE AND item.settled = FALSE))`;
 }
 
+/** The same, with those whose leases have ended, and without an execution. The first parameter is the time. */
+const COUNTED = `SELECT COALESCE(SUM(CASE WHEN each.isLive THEN each.units ELSE 0 END), 0)::bigint AS held,
+         COALESCE(SUM(CASE WHEN each.isLive THEN 0 ELSE 1 END), 0)::bigint AS ended
+    FROM (SELECT held.units, held.isActivity = FALSE OR (item.deferred = FALSE AND item.availableAt > ?) AS isLive
+            FROM @slots AS held INDEXED BY slots_key JOIN @instances AS holder ON holder.id = held.instanceId
+            LEFT JOIN @activities AS item ON item.id = held.execution
+           WHERE held.limitName = ? AND held.limitKey = ? AND holder.status ${OPEN}
+             AND (held.isActivity = FALSE OR (item.done = FALSE AND item.tokenHash IS NOT NULL))
+             AND held.execution <> ?) AS each`;
+
 const USE = `SELECT
   (SELECT COALESCE(SUM(units), 0)::bigint FROM (SELECT held.units FROM ${HELD} AND held.execution <> ? LIMIT ?) AS counted) AS held,
   (SELECT spentUntil FROM @limit_rates WHERE limitName = ? AND limitKey = ?) AS spentUntil`;
@@ -66,6 +76,10 @@ const IS_OFFERED = `EXISTS (SELECT 1 FROM @slot_waits AS offered INDEXED BY slot
 const BEHIND = `EXISTS (SELECT 1 FROM ${WAITS} AND waiter.status = 'Runnable'
     AND (wait.priority, wait.since, wait.execution) < (?, ?, ?) AND wait.execution <> ?
     AND (wait.activityName IS NULL OR NOT ${IS_OFFERED}))`;
+
+const SPENT = `(SELECT spentUntil FROM @limit_rates WHERE limitName = ? AND limitKey = ?) AS spentUntil, ${BEHIND} AS isBehind`;
+const USE_BEFORE = `SELECT counted.held, counted.ended, ${SPENT} FROM (${COUNTED}) AS counted`;
+const RATE_BEFORE = `SELECT 0 AS held, 0 AS ended, ${SPENT}`;
 
 export type Rules = ReadonlyMap<string, LimitRule>;
 
@@ -100,18 +114,37 @@ function* useBefore(
   { execution, priority, since }: Asking,
   { key, limit }: LimitKey,
   { concurrency, now }: { readonly concurrency: number | null; readonly now: number },
-): SqlSteps<KeyUse & { readonly isBehind: boolean }> {
-  const used = [limit, key, now, execution, concurrency ?? 0, limit, key];
+): SqlSteps<KeyUse & { readonly isBehind: boolean; readonly hasEnded: boolean }> {
   const before = [limit, key, 'waiting', priority, since, execution, execution];
-  const row = yield* selectOne(`${USE}, ${BEHIND} AS isBehind`, ...used, ...before);
+  const spent = [limit, key, ...before];
+  const row =
+    concurrency === null
+      ? yield* selectOne(RATE_BEFORE, ...spent)
+      : yield* selectOne(USE_BEFORE, ...spent, now, limit, key, execution);
   const held = row?.number('held') ?? 0;
   const spentUntil = row?.numberOrNull('spentUntil') ?? 0;
-  return { held, spentUntil, isBehind: row?.boolean('isBehind') ?? false };
+  const hasEnded = (row?.number('ended') ?? 0) > 0;
+  return { held, spentUntil, hasEnded, isBehind: row?.boolean('isBehind') ?? false };
+}
+
+/** Items whose leases have ended lose their slots before others get them, so no clock that is behind extends the lease. */
+function* revokeEnded({ key, limit }: LimitKey, now: number): SqlSteps<void> {
+  yield* change(
+    `DELETE FROM @slots AS held WHERE held.limitName = ? AND held.limitKey = ? AND held.isActivity = TRUE
+        AND EXISTS (SELECT 1 FROM @activities AS item
+                     WHERE item.id = held.execution AND item.done = FALSE AND item.tokenHash IS NOT NULL
+                       AND (item.deferred = TRUE OR item.availableAt <= ?))`,
+    limit,
+    key,
+    now,
+  );
 }
 
 interface FreeAnswer {
   readonly isFree: true;
   readonly at: number;
+  /** Keys with slots of items whose leases have ended. */
+  readonly ended: readonly LimitKey[];
   /** Of the keys that have a rate. */
   readonly rates: readonly {
     readonly need: NeededSlot;
@@ -135,13 +168,16 @@ export function* judge(
 ): SqlSteps<Answer> {
   let at = now;
   const rates: FreeAnswer['rates'][number][] = [];
+  const ended: LimitKey[] = [];
   for (const need of asking.needs) {
     const on = { limit: need.limit, key: need.key };
     const refusal = { isFree: false, execution: asking.execution, on } as const;
     const rule = rules.get(need.limit);
     if (rule === undefined) return { ...refusal, isUnknown: true, retryAt: null };
     const { concurrency, rate } = rule;
-    const { held, isBehind, spentUntil } = yield* useBefore(asking, on, { concurrency, now });
+    const use = yield* useBefore(asking, on, { concurrency, now });
+    const { hasEnded, held, isBehind, spentUntil } = use;
+    if (hasEnded) ended.push(on);
     const isFull = concurrency !== null && held + need.units > concurrency;
     if (isFull || isBehind) return { ...refusal, retryAt: null };
     if (rate === null) continue;
@@ -151,7 +187,7 @@ export function* judge(
     at = Math.max(at, earliest);
     rates.push({ need, rule, spentUntil });
   }
-  return { isFree: true, at, rates };
+  return { isFree: true, at, ended, rates };
 }
 
 /** Takes all slots of an execution if they are free, and nobody waits for them before it. */
@@ -163,6 +199,7 @@ export function* takeSlots(
   const answer = yield* judge(rules, asking, moment);
   if (!answer.isFree) return answer;
   const { execution, instanceId } = asking;
+  for (const on of answer.ended) yield* revokeEnded(on, moment.now);
   for (const need of asking.needs) {
     const slot = { ...need, execution, instanceId, isActivity };
     yield* insert('slots', SLOT_COLUMNS, slot, REPLACE_SLOT);

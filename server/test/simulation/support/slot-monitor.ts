@@ -8,15 +8,12 @@ import { Violation } from './violation.js';
 export interface SlotWorld {
   readonly hasSlots: boolean;
   readonly slots: SlotWatch;
-  /** The right time. */
-  readonly scheduler: { readonly now: number };
   violated(violation: Violation): void;
 }
 
 export function monitorSlots(base: Store, world: SlotWorld): Store {
   const { slots } = world;
   if (!world.hasSlots) return base;
-  const now = (): number => world.scheduler.now;
   const violated = (violation: Violation): void => world.violated(violation);
   /** @param at the time of the caller, which decides whether a lease has ended */
   async function watched<Answer>(
@@ -62,7 +59,7 @@ export function monitorSlots(base: Store, world: SlotWorld): Store {
     claimActivity: (request) => watched('claim', request.now, () => base.claimActivity(request)),
     extendActivity: (id, tokenHash, leaseExpiresAt, at) =>
       watched('extension', at, () => base.extendActivity(id, tokenHash, leaseExpiresAt, at)),
-    keepClaims: (claims) => watched('keeping', now(), () => base.keepClaims(claims)),
+    keepClaims: (claims, at) => watched('keeping', at, () => base.keepClaims(claims, at)),
     grantSlots: (request) =>
       watched(
         'grant',

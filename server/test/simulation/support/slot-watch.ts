@@ -19,6 +19,8 @@ interface Asking {
   readonly since: number;
 }
 
+type LeasedItem = Pick<ActivityRecord, 'id' | 'availableAt' | 'tokenHash'>;
+
 interface Begin {
   readonly at: number;
   readonly units: number;
@@ -36,6 +38,8 @@ interface Moment {
 interface Seen {
   readonly runs: ReadonlyMap<string, InstanceRecord>;
   readonly held: ReadonlyMap<string, Asking>;
+  /** Items that a worker has got, and whose leases have ended. */
+  readonly ended: readonly LeasedItem[];
   /** By execution. */
   readonly waits: ReadonlyMap<string, Asking & { readonly on: SlotPosition['on'] }>;
 }
@@ -45,6 +49,8 @@ export class SlotWatch {
   readonly #runs = new Set<string>();
   /** What items need, by id. */
   readonly #items = new Map<string, readonly NeededSlot[]>();
+  /** Items whose slots others have got since, as they were: the clock of another node may be behind. */
+  readonly #lost = new Map<string, LeasedItem>();
   /** Executions that wait, or waited, as effects or children. */
   readonly #limited = new Set<string>();
   /** Executions that were given their slots, and when they may begin. */
@@ -114,14 +120,20 @@ export class SlotWatch {
     }
     const queue = (await moment.queue).filter((item) => item.deferred);
     const deferred = new Set(queue.map(({ id }) => id));
-    for (const { availableAt, createdAt, done, id, instanceId, tokenHash } of await moment.items) {
+    const ended: LeasedItem[] = [];
+    for (const item of await moment.items) {
+      const { availableAt, createdAt, done, id, instanceId, tokenHash } = item;
       const needs = this.#items.get(id);
       if (done) this.#items.delete(id);
       const status = runs.get(instanceId)?.status;
+      if (done || tokenHash === null || needs === undefined) continue;
+      if (status === undefined || !isLive(status)) continue;
       // The lease of a deferred one has ended.
-      const isHeld = !deferred.has(id) && !done && tokenHash !== null && availableAt > now;
-      if (!isHeld || needs === undefined || status === undefined || !isLive(status)) continue;
-      held.set(id, { execution: id, instanceId, needs, since: createdAt });
+      const hasEnded = deferred.has(id) || availableAt <= now;
+      if (hasEnded) ended.push({ id, availableAt, tokenHash });
+      else if (!this.#hasLost(item)) {
+        held.set(id, { execution: id, instanceId, needs, since: createdAt });
+      }
     }
     const waits = new Map<string, Asking & { readonly on: SlotPosition['on'] }>();
     const positions = await moment.positions;
@@ -139,7 +151,21 @@ export class SlotWatch {
       }
     }
     for (const execution of limited.keys()) this.#limited.add(execution);
-    return { runs, held, waits };
+    return { runs, held, ended, waits };
+  }
+
+  #hasLost({ availableAt, id, tokenHash }: LeasedItem): boolean {
+    const lost = this.#lost.get(id);
+    return lost?.tokenHash === tokenHash && lost.availableAt === availableAt;
+  }
+
+  /** Called when an execution has got slots of this key. */
+  #loseEnded({ key, limit }: NeededSlot, { ended }: Seen): void {
+    for (const item of ended) {
+      const needs = this.#items.get(item.id) ?? [];
+      const isOfKey = needs.some((need) => need.limit === limit && need.key === key);
+      if (isOfKey) this.#lost.set(item.id, item);
+    }
   }
 
   /** Called with what a grant gives. */
@@ -153,7 +179,10 @@ export class SlotWatch {
   compare(what: string, { after, before, now }: { before: Seen; after: Seen; now: number }): void {
     for (const [execution, asking] of after.held) {
       if (before.held.has(execution)) continue;
-      for (const need of asking.needs) this.#checkHeld(`${what} for ${execution}`, need, after);
+      for (const need of asking.needs) {
+        this.#checkHeld(`${what} for ${execution}`, need, after);
+        this.#loseEnded(need, after);
+      }
       const begins = !this.#begun.has(execution) || this.#items.has(execution);
       if (begins) this.#checkBegin(what, asking, this.#granted.get(execution) ?? now);
       this.#begun.add(execution);

@@ -283,13 +283,14 @@ export function describeActivities(test: StoreUnderTest): void {
       );
       for (const worker of ['w', 'w2', 'w3']) await claim(worker, 2000, 3000);
       await complete('i/2/0', 'w2');
-      await test.store.keepClaims([
+      const claims = [
         { activityId: 'i/1/0', tokenHash: 'token-w' },
         { activityId: 'i/2/0', tokenHash: 'token-w2' },
         { activityId: 'i/3/0', tokenHash: 'token-other' },
         { activityId: 'i/4/0', tokenHash: 'token-w' },
         { activityId: 'x', tokenHash: 'token-w' },
-      ]);
+      ];
+      await test.store.keepClaims(claims, 3500);
       const items = await test.store.getActivities([1, 2, 3, 4].map((n) => `i/${n}/0`));
       expect(Object.fromEntries(items.map(({ availableAt, id }) => [id, availableAt]))).toEqual({
         'i/1/0': FAR_FUTURE_MS,

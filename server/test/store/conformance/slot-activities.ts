@@ -328,6 +328,53 @@ export function describeSlotActivities(test: StoreUnderTest): void {
       expect(await held('db', 2000)).toBe(1);
     });
 
+    it('is not kept once its lease has ended', async () => {
+      await limit('db', { concurrency: 1 });
+      await offer('a', [need('db')]);
+      await offer('b', [need('db')], { name: 'pack', createdAt: 1001 });
+      await offer('c', [], { createdAt: 1002 });
+      await claim('v', { leaseMs: 1000 });
+      await claim('w', { leaseMs: 1000 });
+      await grant('db', '', { now: 3000 });
+      expect(idOf(await claim('u', { name: 'pack', now: 3000 }))).toBe('b/1');
+      const claims = [
+        { activityId: 'a/1', tokenHash: 'token-v' },
+        { activityId: 'b/1', tokenHash: 'token-u' },
+        { activityId: 'c/1', tokenHash: 'token-w' },
+      ];
+      await test.store.keepClaims(claims, 3000);
+      expect(await held('db', 3000)).toBe(1);
+      expect(await itemOf('a/1')).toMatchObject({ availableAt: 3000 });
+      expect(await itemOf('b/1')).toMatchObject({ availableAt: FAR_FUTURE_MS });
+      // It holds no slots.
+      expect(await itemOf('c/1')).toMatchObject({ availableAt: FAR_FUTURE_MS });
+    });
+
+    it('is not extended once others have got its slots, whatever time its caller says', async () => {
+      await limit('db', { concurrency: 2 });
+      await offer('a', [need('db')]);
+      await offer('b', [need('db', '', 2)], { name: 'pack', createdAt: 1001 });
+      await claim('v', { leaseMs: 1000 });
+      await grant('db', '', { now: 3000 });
+      expect(idOf(await claim('u', { name: 'pack', now: 3000 }))).toBe('b/1');
+      expect(await test.store.extendActivity('a/1', 'token-v', 9000, 2500)).toBeNull();
+      await test.store.keepClaims([{ activityId: 'a/1', tokenHash: 'token-v' }], 2500);
+      expect(await held('db', 3000)).toBe(2);
+      // Its result is still accepted: no other worker has got the item.
+      expect(await complete('a/1', 'v')).toMatchObject({ outcome: 'accepted' });
+      expect(await held('db', 3000)).toBe(2);
+    });
+
+    it('has no slots once it is taken over', async () => {
+      await limit('db', { concurrency: 1 });
+      await offer('a', [need('db')]);
+      await claim('v', { leaseMs: 1000 });
+      await offer('b', [need('db')], { createdAt: 1001 });
+      expect(await test.store.takeOverActivity('a/1', claimBy('ada'))).toMatchObject({ id: 'a/1' });
+      expect(await held('db', 2000)).toBe(0);
+      expect(await complete('a/1', 'ada')).toMatchObject({ waits: [on('db')] });
+    });
+
     it('is taken over without slots', async () => {
       await limit('db', { concurrency: 1 });
       await start('x');

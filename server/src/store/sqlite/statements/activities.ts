@@ -51,11 +51,14 @@ export function completeActivity(
   };
 }
 
-export function keepClaims(database: Database, [claims]: OperationArguments<'keepClaims'>): void {
+export function keepClaims(
+  database: Database,
+  [claims, now]: OperationArguments<'keepClaims'>,
+): void {
   for (const { activityId, tokenHash } of claims) {
     runSteps(
       database,
-      ACTIVITY_OPERATIONS.extendActivity([activityId, tokenHash, FAR_FUTURE_MS, 0]),
+      ACTIVITY_OPERATIONS.extendActivity([activityId, tokenHash, FAR_FUTURE_MS, now]),
     );
   }
 }
