@@ -248,12 +248,13 @@ export class Host implements Service {
     await this.#services.bulk.runner.stop();
     await this.#services.broker.stop();
     await this.#services.claims.stop();
-    this.#services.slots.stop();
     await this.#services.indexRefresh.stop();
     await this.#services.housekeeping.stop();
     await this.#services.publisher.stop();
     this.#services.results.stop();
     await this.#services.runner.stop();
+    // Its last commits have freed slots, too.
+    this.#services.slots.stop();
     await this.#services.notifications.deliverer.stop();
     this.#services.followUp.stop();
     await this.#services.inputSchemas.stop();

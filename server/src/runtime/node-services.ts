@@ -184,6 +184,7 @@ export class NodeServices {
         this.slots.start();
         await this.bulk.runner.takeOver();
       },
+      onLeft: () => this.slots.start(),
       hasUnfinishedWork: () => this.runner.hasUnfinishedWork,
     });
   }

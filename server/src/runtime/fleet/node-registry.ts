@@ -27,6 +27,8 @@ export interface NodeRegistryOptions {
   readonly onRead: () => void;
   /** Called for each dead node, repeatedly until its record is removed. */
   readonly onDead: (nodeId: string) => Promise<void>;
+  /** Called when other nodes have stopped and removed their records. */
+  readonly onLeft: () => void;
   /** Called when the node stops; true if it still owns work that another node must continue. */
   readonly hasUnfinishedWork: () => boolean;
   /** True if the process of a node on this machine is gone; false if unknown. */
@@ -286,6 +288,7 @@ export class NodeRegistry implements Service {
 
   async #readNodes(): Promise<void> {
     const nodes = await this.#options.store.listNodes();
+    const before = this.#nodes;
     this.#nodes = new Map(nodes.map((node) => [node.id, node]));
     this.#seenRunning.clear();
     for (const id of this.#nodes.keys()) {
@@ -294,6 +297,8 @@ export class NodeRegistry implements Service {
     }
     for (const id of this.#deadSince.keys()) if (!this.#nodes.has(id)) this.#deadSince.delete(id);
     this.#options.onRead();
+    const isGone = (id: string): boolean => id !== this.id && !this.#nodes.has(id);
+    if ([...before.keys()].some(isGone)) this.#options.onLeft();
   }
 }
 

@@ -7,8 +7,8 @@
  *
  *  LG1 An execution that was granted its slots is told until a commit says that it has begun. So a node that dies in between
  *      loses nothing: whoever looks at the key again tells it.
- *  LG2 A node that starts, or that finds another one dead, looks at all keys for which somebody waits: the dead one may have
- *      freed slots without looking, and its timers are lost.
+ *  LG2 A node that starts, or that finds another one dead or gone, looks at all keys for which somebody waits: the other one may
+ *      have freed slots without looking, and its timers are lost.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.js';

@@ -5,6 +5,7 @@ import { NodeRegistry } from '../../../src/runtime/fleet/node-registry.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { NodeRecord } from '../../../src/store/records/nodes.js';
 import { observeStore } from '../../../src/store/observed-store.js';
+import { eventually } from '../../../../sdk/test/support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 const LEASE_MS = 3000;
@@ -12,6 +13,7 @@ const LEASE_MS = 3000;
 function scene() {
   const clock = new ManualClock();
   let readings = 0;
+  let left = 0;
   const gone = new Set<string>();
   const askedFor: string[] = [];
   const store = observeStore(createMemoryStore(), {
@@ -31,6 +33,7 @@ function scene() {
     onBeat: () => undefined,
     onRead: () => undefined,
     onDead: () => Promise.resolve(),
+    onLeft: () => void (left += 1),
     hasUnfinishedWork: () => false,
     processIsGone: ({ id }) => {
       askedFor.push(id);
@@ -45,7 +48,16 @@ function scene() {
     beatAt,
     details: '{}',
   });
-  return { askedFor, clock, gone, other, registry, store, readings: () => readings };
+  return {
+    askedFor,
+    clock,
+    gone,
+    other,
+    registry,
+    store,
+    readings: () => readings,
+    left: () => left,
+  };
 }
 
 describe('the process of a node on this machine', () => {
@@ -67,6 +79,24 @@ describe('the process of a node on this machine', () => {
     gone.add('near');
     clock.advance(100);
     expect(registry.isAlive('near')).toBe(false);
+    await registry.stop();
+  });
+});
+
+describe('a node that has stopped', () => {
+  it('is reported once, unlike one that is dead', async () => {
+    const { clock, left, other, registry, store } = scene();
+    for (const id of ['stops', 'dies']) await store.putNode(other(id, clock.now()));
+    await registry.start();
+    await store.removeNode('stops');
+    await eventually('it is reported', async () => {
+      clock.advance(1000);
+      await store.putNode(other('dies', clock.now()));
+      return left() === 1;
+    });
+    clock.advance(10 * LEASE_MS);
+    await eventually('the other one is dead', () => !registry.isAlive('dies'));
+    expect(left()).toBe(1);
     await registry.stop();
   });
 });
