@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Bookings } from './support/undoing/bookings.js';
 import { checkUndoing, type CheckOptions, type Kill } from './support/undoing/check-undoing.js';
 import { OutsideServices, type Phase } from './support/undoing/outside-services.js';
-import { LEASE_SECONDS, WorkerProcesses } from './support/undoing/worker-processes.js';
+import { LEASE_SECONDS, WorkerProcesses } from './support/worker-processes.js';
 import type { Fleet } from './support/fleet.js';
 import { PersistentClient } from './support/persistent-client.js';
 import { scaled, shuffled, type Random } from './support/random.js';

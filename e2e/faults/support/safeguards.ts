@@ -232,6 +232,50 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     shows: /not within .* ends/,
     expected: 'red',
   },
+  {
+    name: 'slot-count',
+    patches: [
+      {
+        file: 'store/sql/slot-rows.js',
+        find: 'AND (held.isActivity = FALSE OR (item.done = FALSE AND item.tokenHash IS NOT NULL))',
+        replace: 'AND held.isActivity = FALSE',
+      },
+    ],
+    test: 't45-limits.test',
+    only: '1 x sqlite.+exceeds',
+    shows: /work.* (?:at a time|with the key)/,
+    expected: 'red',
+  },
+  {
+    name: 'slot-end',
+    patches: [
+      {
+        file: 'engine/session/slots.js',
+        find: `if (!isTaken && !isWaiting)
+        changes.freedSlots.push(slots);`,
+        replace: '',
+      },
+    ],
+    test: 't45-limits.test',
+    only: '1 x sqlite.+lets',
+    shows: /not within .* are held and/,
+    expected: 'red',
+  },
+  {
+    name: 'slot-wakeup',
+    patches: [
+      {
+        file: 'runtime/instances/commit-follow-up.js',
+        find: `if (saved.limitKeys.length > 0)
+            lookAtLimits(saved.limitKeys);`,
+        replace: '',
+      },
+    ],
+    test: 't45-limits.test',
+    only: '1 x sqlite.+lets',
+    shows: /not within .* are held and/,
+    expected: 'red',
+  },
 ];
 
 /** @param dist the folder of the built server. @returns the text of the file without the safeguard. @throws Error */

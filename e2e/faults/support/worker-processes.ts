@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { linkOf, TcpProxy } from '../tcp-proxy.js';
+import { linkOf, TcpProxy } from './tcp-proxy.js';
 
-const MAIN = fileURLToPath(new URL('booking-worker.mjs', import.meta.url));
+const BOOKING = fileURLToPath(new URL('undoing/booking-worker.mjs', import.meta.url));
 
 /** Long enough for a busy machine, and short enough that the work of a dead worker ends during the test. */
 export const LEASE_SECONDS = 5;
@@ -16,11 +16,14 @@ interface WorkerProcess {
 
 export class WorkerProcesses {
   readonly #services: string;
+  readonly #main: string;
   readonly #workers: WorkerProcess[] = [];
   #starts = 0;
 
-  constructor(services: string) {
+  /** @param main the worker's program */
+  constructor(services: string, main = BOOKING) {
     this.#services = services;
+    this.#main = main;
   }
 
   get count(): number {
@@ -66,7 +69,7 @@ export class WorkerProcesses {
       LEASE_SECONDS: String(LEASE_SECONDS),
     };
     // It logs each time that its server is away.
-    return spawn(process.execPath, [MAIN], { env, stdio: 'ignore' });
+    return spawn(process.execPath, [this.#main], { env, stdio: 'ignore' });
   }
 }
 
