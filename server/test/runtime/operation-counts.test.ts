@@ -4,38 +4,21 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
-import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMongoStore } from '../../src/store/mongo/mongo-store.js';
-import { createPostgresStore } from '../../src/store/postgres/postgres-store.js';
-import { observeStore, type StoreCall } from '../../src/store/observed-store.js';
+import type { StoreCall } from '../../src/store/observed-store.js';
 import type { InsertInstance, InstanceCommit } from '../../src/store/records/instances.js';
-import type { Store } from '../../src/store/store.js';
-import { Client, fresh } from '../behavior/support/client.js';
+import { fresh, type Client } from '../behavior/support/client.js';
 import { eventually } from '../../../sdk/test/support/eventually.js';
-import { startServer, type TestServer } from '../behavior/support/server.js';
 import { chain, compute, step } from '../behavior/support/steps.js';
-import { STORE_KINDS } from '../behavior/support/stores.js';
-import { openTestSchema } from '../store/support/postgres-schema.js';
-import { callsPerSecond, type TimedCall } from './support/call-rate.js';
-import { mongoForTests } from '../support/mongo-container.js';
-import { postgresForTests } from '../support/postgres-container.js';
-
-/** The periodic operations of a node, with or without work; the idle case counts them too. */
-const HOUSEKEEPING: ReadonlySet<string> = new Set([
-  'putNode',
-  'listNodes',
-  'findDueInstances',
-  'findAvailableActivities',
-  'findUndeliveredEvents',
-  'findUnsettledActivities',
-  'purge',
-]);
-const MONGO_WRITES: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'findAndModify']);
-const MONGO_READS: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct']);
-/** Every statement on PostgreSQL counts as this command. */
-const STATEMENT = 'statement';
-const POSTGRES_STATEMENTS: ReadonlySet<string> = new Set([STATEMENT]);
+import { callsPerSecond } from './support/call-rate.js';
+import {
+  COUNTED,
+  CountedServer,
+  HOUSEKEEPING,
+  MONGO_READS,
+  MONGO_WRITES,
+  POSTGRES_STATEMENTS,
+} from './support/counted-server.js';
 
 /** Index fields that change with commits, and tags, add no operation. */
 const INDEXED = { Index: { n: 'data.n', y: 'data.y', r: 'data.r' }, Tags: { team: 'a' } };
@@ -43,130 +26,22 @@ const INDEXED = { Index: { n: 'data.n', y: 'data.y', r: 'data.r' }, Tags: { team
 /** Writes and reads of a run that waits for an event. */
 const EVENT_MAXIMA = { sqlite: [3, 1], memory: [3, 1], postgres: [3, 2], mongo: [4, 3] } as const;
 
-interface OpenedStore {
-  readonly store: Store;
-  readonly remove: () => Promise<void>;
-}
-
-interface Counted {
-  readonly kind: Store['kind'];
-  readonly available: boolean;
-  /** A store that records the commands which it sends, and how to remove it. */
-  readonly open: (commands: string[]) => Promise<OpenedStore>;
-}
-
-const mongo = await mongoForTests();
-const postgres = await postgresForTests();
-
-const COUNTED: readonly Counted[] = [
-  {
-    kind: 'sqlite',
-    available: true,
-    open: async () => {
-      const created = await STORE_KINDS.find(({ kind }) => kind === 'sqlite')!.create();
-      return { store: created.open(), remove: () => created.remove() };
-    },
-  },
-  {
-    kind: 'mongo',
-    available: mongo !== null,
-    open: async (commands) => {
-      const url = mongo?.url ?? '';
-      const databaseName = `counts-${randomUUID()}`;
-      const onCommand = (name: string): void => void commands.push(name);
-      const store = createMongoStore({ url, databaseName, operationTimeoutMs: 20_000, onCommand });
-      return {
-        store,
-        remove: async () => {
-          const client = new MongoClient(url);
-          await client.db(databaseName).dropDatabase();
-          await client.close();
-        },
-      };
-    },
-  },
-  {
-    kind: 'postgres',
-    available: postgres !== null,
-    open: async (commands) => {
-      const schema = await openTestSchema(postgres?.url ?? '');
-      const store = createPostgresStore({
-        url: schema.url,
-        operationTimeoutMs: 20_000,
-        onStatement: () => void commands.push(STATEMENT),
-        // As in a fleet, whose nodes follow the clock of the database.
-        onServerTime: () => undefined,
-      });
-      return { store, remove: () => schema.drop() };
-    },
-  },
-];
-
-describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) => {
-  const calls: TimedCall[] = [];
-  const commands: string[] = [];
-  let unfinished = 0;
-  let server: TestServer;
+describe.each(COUNTED)('store operations on $kind', (counted) => {
+  const { available, kind } = counted;
+  let server: CountedServer;
   let client: Client;
-  let remove: () => Promise<void> = () => Promise.resolve();
 
   beforeAll(async () => {
     if (!available) return;
-    const opened = await open(commands);
-    remove = opened.remove;
-    server = await startServer({
-      store: opened.store,
-      wrapStore: (store) =>
-        observeStore(store, {
-          before: (call) => {
-            unfinished += 1;
-            calls.push({ ...call, at: Date.now() });
-          },
-          after: () => {
-            unfinished -= 1;
-          },
-        }),
-    });
-    client = new Client(server.url);
+    server = await CountedServer.start(counted);
+    ({ client } = server);
   });
   afterAll(async () => {
-    if (!available) return;
-    await server.stop();
-    await remove();
+    if (available) await server.stop();
   });
 
-  /** The store operations during an action, without concurrent housekeeping. */
-  const during = async (
-    something: () => Promise<unknown>,
-  ): Promise<{
-    readonly writes: string[];
-    readonly reads: string[];
-    readonly commands: string[];
-  }> => {
-    const [callsBefore, commandsBefore] = [calls.length, commands.length];
-    await something();
-    const seen = calls.slice(callsBefore).filter(({ name }) => !HOUSEKEEPING.has(name));
-    const names = (wanted: string): string[] =>
-      seen.filter((call) => call.kind === wanted).map(({ name }) => name);
-    return {
-      writes: names('write'),
-      reads: names('read'),
-      commands: commands.slice(commandsBefore),
-    };
-  };
-
-  /** The minimum of several attempts: housekeeping also sends commands, which cannot be distinguished by name. */
-  const fewest = async (
-    something: () => Promise<unknown>,
-    wanted: ReadonlySet<string>,
-  ): Promise<readonly string[]> => {
-    const tries: string[][] = [];
-    for (let n = 0; n < 5; n += 1) {
-      const seen = await during(something);
-      tries.push(seen.commands.filter((name) => wanted.has(name)));
-    }
-    return tries.reduce((least, each) => (each.length < least.length ? each : least));
-  };
+  const during: CountedServer['during'] = (something) => server.during(something);
+  const fewest: CountedServer['fewest'] = (...args) => server.fewest(...args);
 
   describe.skipIf(!available)('the number per workload', { timeout: 120_000 }, () => {
     it('is at most two writes for a start with three pure steps, and no read once the definition is cached', async () => {
@@ -268,11 +143,11 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
           { Do: [[compute('more', { n: 'data.n + 1' })]] },
         ),
       ]);
-      const callsBefore = calls.length;
+      const callsBefore = server.calls.length;
       const id = await client.start(definition, { n: 0, turns: 10_000 });
       const ended = await untilEnded(client, id);
       expect(ended).toMatchObject({ status: 'Complete', data: { n: 10_000 } });
-      const made = calls.slice(callsBefore);
+      const made = server.calls.slice(callsBefore);
       const commits = commitsOf(made, id);
       // The number of iterations per commit depends on the machine; that each is in the history once does not.
       const [inserted] = made.filter(({ name }) => name === 'insertInstance');
@@ -301,12 +176,12 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
         ),
       ]);
       const run = async (items: number): Promise<number> => {
-        const callsBefore = calls.length;
+        const callsBefore = server.calls.length;
         const id = await client.start(definition, { sum: 0, items });
         expect((await untilEnded(client, id)).data).toMatchObject({
           sum: (items * (items - 1)) / 2,
         });
-        const seen = calls
+        const seen = server.calls
           .slice(callsBefore)
           .filter(
             ({ args, name }) =>
@@ -330,10 +205,10 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
           { Do: [[compute('c', { n: 'data.n + 1' })]] },
         ),
       ]);
-      const callsBefore = calls.length;
+      const callsBefore = server.calls.length;
       const id = await client.start(definition, { n: 0 });
       expect((await untilEnded(client, id)).data).toEqual({ n: 2000 });
-      expect(commitsOf(calls.slice(callsBefore), id).length).toBeLessThan(400);
+      expect(commitsOf(server.calls.slice(callsBefore), id).length).toBeLessThan(400);
     });
 
     it('is at most one operation, and two statements, per second for fifty waiting polls on an idle node', async () => {
@@ -348,18 +223,18 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
         return text.includes('\nstepwright_pollers 50\n');
       });
       await eventually('all polls have looked for work', () => {
-        const last = calls.findLast(({ name }) => name === 'claimActivity');
-        return last !== undefined && unfinished === 0 && Date.now() - last.at > QUIET_MS;
+        const last = server.calls.findLast(({ name }) => name === 'claimActivity');
+        return last !== undefined && server.unfinished === 0 && Date.now() - last.at > QUIET_MS;
       });
-      const [callsBefore, commandsBefore] = [calls.length, commands.length];
+      const [callsBefore, commandsBefore] = [server.calls.length, server.commands.length];
       // Counting for a while is the purpose; there is no condition to wait for.
       await setTimeout(IDLE_SECONDS * 1000);
-      const seen = calls.slice(callsBefore);
+      const seen = server.calls.slice(callsBefore);
       expect(seen.length).toBeGreaterThan(0);
-      const rate = callsPerSecond(seen, calls.slice(0, callsBefore), IDLE_SECONDS);
+      const rate = callsPerSecond(seen, server.calls.slice(0, callsBefore), IDLE_SECONDS);
       expect(rate, seen.map(({ name }) => name).join(' ')).toBeLessThanOrEqual(1);
       if (kind === 'postgres') {
-        const statements = commands.length - commandsBefore;
+        const statements = server.commands.length - commandsBefore;
         expect(statements).toBeGreaterThan(0);
         expect(statements / IDLE_SECONDS).toBeLessThanOrEqual(2);
       }

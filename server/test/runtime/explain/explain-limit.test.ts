@@ -19,12 +19,19 @@ function limited(key: string, timeout?: number): { driver: EngineDriver; pointer
 }
 
 it.each([
-  { key: '', text: "waits for a slot of limit 'shop'" },
-  { key: 'c7', text: "waits for a slot of limit 'shop' with the key 'c7'" },
-])('explains for which slot a step waits: $text', ({ key, text }) => {
+  { key: '', names: { limit: 'shop' }, text: "waits for a slot of limit 'shop'" },
+  {
+    key: 'c7',
+    names: { limit: 'shop', limitKey: 'c7' },
+    text: "waits for a slot of limit 'shop' with the key 'c7'",
+  },
+])('explains for which slot a step waits: $text', ({ key, names, text }) => {
   const { pointer } = limited(key);
   const facts = { status: 'Runnable', now: START_MS, of: new Map() };
-  expect(explainPointer(pointer, facts as unknown as Facts)).toMatchObject({
+  const reason = explainPointer(pointer, facts as unknown as Facts);
+  const { limit, limitKey } = reason;
+  expect({ limit, ...(limitKey !== undefined && { limitKey }) }).toEqual(names);
+  expect(reason).toMatchObject({
     kind: 'limit',
     text,
     since: START_MS,
