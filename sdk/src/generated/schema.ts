@@ -1608,6 +1608,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/schemas/limit.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the limit file schema
+         * @description Returns the JSON Schema (2020-12) for files that hold a limit (`*.limit.yaml`), which editors can use for completion and validation. No token is required.
+         */
+        get: operations["getLimitSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/schemas/test-file.json": {
         parameters: {
             query?: never;
@@ -4476,12 +4496,16 @@ export interface components {
             eventName?: string;
             eventKey?: string;
             activityName?: string;
+            /** @description For `limit`: the name of the limit. */
+            limit?: string;
+            /** @description The key whose slots the step waits for; absent if the step names none. */
+            limitKey?: string;
             /** @description The id of the child run that the step is waiting for. */
             workflowId?: string;
             nodeId?: string;
             worker?: components["schemas"]["HoldingWorker"];
             queue?: components["schemas"]["ActivityPolling"];
-            /** @description For `queue`: the ids of the runs that it waits for, the first ten of them, in their order. Empty if all have ended. */
+            /** @description For `queue`: the ids of the runs that it waits for, the first ten of them, in their order. Empty if all have ended. For `limit`: of runs that hold slots. */
             holders?: string[];
             error: components["schemas"]["StepError"] | null;
             actions: components["schemas"]["OperatorAction"][];
@@ -14481,6 +14505,42 @@ export interface operations {
         };
     };
     getDefinitionSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/schema+json": components["schemas"]["DataObject"];
+                };
+            };
+            /** @description Not modified: If-None-Match names the current schema */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getLimitSchema: {
         parameters: {
             query?: never;
             header?: never;

@@ -139,6 +139,7 @@ describe('openapi.json', () => {
         'GET /health/ready',
         'GET /metrics',
         'GET /schemas/definition.json',
+        'GET /schemas/limit.json',
         'GET /schemas/test-file.json',
       ].sort(byPath),
     );

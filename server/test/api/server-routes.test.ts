@@ -85,6 +85,7 @@ describe('GET /swagger', () => {
 describe('GET /schemas', () => {
   it.each([
     ['definitions', '/schemas/definition.json', 'definition.schema.json'],
+    ['files of limits', '/schemas/limit.json', 'limit.schema.json'],
     ['files of tests', '/schemas/test-file.json', 'test-file.schema.json'],
   ])('has the schema of %s, which is public', async (_what, path, file) => {
     const api = await startApi({ auth: authWith(publicKey) });

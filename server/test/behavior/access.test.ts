@@ -124,6 +124,7 @@ describe('a server with auth=true', () => {
       '/health/ready',
       '/metrics',
       '/schemas/definition.json',
+      '/schemas/limit.json',
       '/schemas/test-file.json',
       '/swagger',
       '/swagger/v1/swagger.json',

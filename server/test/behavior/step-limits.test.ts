@@ -80,6 +80,7 @@ everyStore(
         {
           kind: 'limit',
           text: `waits for a slot of limit '${limit}' (1 of 1 in use)`,
+          limit,
           holders: [first],
         },
       ]);

@@ -15,6 +15,7 @@ const PUBLIC: ReadonlySet<string> = new Set([
   'POST /hooks/{name}',
   'GET /metrics',
   'GET /schemas/definition.json',
+  'GET /schemas/limit.json',
   'GET /schemas/test-file.json',
 ]);
 

@@ -134,6 +134,8 @@ describe.runIf(browserPath !== null)('the page of limits', () => {
     expect(await why.getAttribute('class')).toContain('waiting');
     await why.getByText('(2 of 2 in use), 1 in line before it').waitFor();
     for (const holder of [first, second]) await why.getByRole('link', { name: holder }).waitFor();
+    const link = why.getByRole('link', { name: 'Open the limit' });
+    expect(await link.getAttribute('href')).toMatch(/\/limits\/pay-api$/);
     await page.getByRole('tab', { name: 'Steps' }).click();
     await page
       .getByRole('list', { name: 'Executions of steps' })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Controller, Get, Produces, Request, Response, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { definitionJsonSchema } from '../../engine/definitions/definition-json-schema.js';
+import { limitJsonSchema } from '../../engine/definitions/limit-json-schema.js';
 import { testFileJsonSchema } from '../../test-kit/files/json-schema.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { sendText } from '../http/answer-format.js';
@@ -10,6 +11,7 @@ import { responseOf } from '../http/request-context.js';
 
 const MEDIA_TYPE = 'application/schema+json';
 const DEFINITIONS = entityOf(definitionJsonSchema());
+const LIMITS = entityOf(limitJsonSchema());
 const TEST_FILES = entityOf(testFileJsonSchema());
 
 @Route('schemas')
@@ -27,6 +29,19 @@ export class SchemaController extends Controller {
   @Response(304, 'Not modified: If-None-Match names the current schema')
   async getDefinitionSchema(@Request() request: HttpRequest): Promise<DataObject> {
     return send(request, DEFINITIONS);
+  }
+
+  /**
+   * Returns the JSON Schema (2020-12) for files that hold a limit (`*.limit.yaml`), which editors can use for completion and
+   * validation. No token is required.
+   *
+   * @summary Get the limit file schema
+   */
+  @Get('limit.json')
+  @Produces('application/schema+json')
+  @Response(304, 'Not modified: If-None-Match names the current schema')
+  async getLimitSchema(@Request() request: HttpRequest): Promise<DataObject> {
+    return send(request, LIMITS);
   }
 
   /**

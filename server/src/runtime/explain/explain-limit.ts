@@ -6,6 +6,7 @@ import type { SlotPosition } from '../../store/records/slots.js';
 import type { InstanceFacts } from './explanation.js';
 
 interface LimitSaid {
+  readonly on: LimitKey;
   readonly text: string;
   readonly since: number;
   readonly holders: readonly string[];
@@ -16,7 +17,8 @@ export function explainLimit(pointer: Pointer, { now, of, status }: InstanceFact
   const { position = null, rule = null } = known?.kind === 'limit' ? known : {};
   const { state } = pointer;
   const stored = state.kind === 'limited' ? state : null;
-  const on = position?.on ?? stored?.on ?? { limit: '', key: '' };
+  const needed = pointer.slots?.needs[0] ?? { limit: '', key: '' };
+  const on = position?.on ?? stored?.on ?? needed;
   const since = position?.since ?? stored?.since ?? pointer.attemptStartedAt;
   const text =
     position === null
@@ -24,7 +26,7 @@ export function explainLimit(pointer: Pointer, { now, of, status }: InstanceFact
       : sayPosition(pointer, { position, rule, now });
   const isWaiting =
     status === 'Suspended' ? `${text}; while the run is suspended, others pass it` : text;
-  return { text: isWaiting, since, holders: position?.holders ?? [] };
+  return { on, text: isWaiting, since, holders: position?.holders ?? [] };
 }
 
 interface Waiting {

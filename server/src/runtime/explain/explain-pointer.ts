@@ -120,9 +120,11 @@ function sayBefore(
 }
 
 function sayLimit(pointer: Pointer, facts: InstanceFacts): Said {
-  const { holders, since, text } = explainLimit(pointer, facts);
+  const { holders, on, since, text } = explainLimit(pointer, facts);
   return {
     kind: 'limit',
+    limit: on.limit,
+    ...(on.key !== '' && { limitKey: on.key }),
     text: `${text}${timeOut(pointer.deadline, facts)}`,
     since,
     until: pointer.deadline,

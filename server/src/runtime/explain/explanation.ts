@@ -49,6 +49,9 @@ export interface WaitReason {
   readonly eventName?: string;
   readonly eventKey?: string;
   readonly activityName?: string;
+  /** The name of the limit that it waits for. */
+  readonly limit?: string;
+  readonly limitKey?: string;
   /** The id of the child. */
   readonly workflowId?: string;
   readonly nodeId?: string;

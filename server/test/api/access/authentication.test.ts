@@ -278,6 +278,7 @@ describe('the scope check', () => {
       '/hooks/x',
       '/metrics',
       '/schemas/definition.json',
+      '/schemas/limit.json',
       '/schemas/test-file.json',
     ]);
   });

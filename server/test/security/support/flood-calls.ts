@@ -286,6 +286,7 @@ const CALLS: Readonly<Record<string, Worst>> = {
   'POST /hooks/{name}': () => ({ values: { name: 'flood' }, body: LONG_JSON, ...refused(401) }),
   'GET /metrics': nothing,
   'GET /schemas/definition.json': nothing,
+  'GET /schemas/limit.json': nothing,
   'GET /schemas/test-file.json': nothing,
 };
 

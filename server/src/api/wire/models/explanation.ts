@@ -97,6 +97,14 @@ export interface WaitReason {
   eventKey?: string;
   activityName?: string;
   /**
+   * For `limit`: the name of the limit.
+   */
+  limit?: string;
+  /**
+   * The key whose slots the step waits for; absent if the step names none.
+   */
+  limitKey?: string;
+  /**
    * The id of the child run that the step is waiting for.
    */
   workflowId?: string;
@@ -104,7 +112,8 @@ export interface WaitReason {
   worker?: HoldingWorker;
   queue?: ActivityPolling;
   /**
-   * For `queue`: the ids of the runs that it waits for, the first ten of them, in their order. Empty if all have ended.
+   * For `queue`: the ids of the runs that it waits for, the first ten of them, in their order. Empty if all have ended. For
+   * `limit`: of runs that hold slots.
    */
   holders?: string[];
   error: StepError | null;

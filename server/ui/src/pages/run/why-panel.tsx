@@ -148,7 +148,7 @@ function Reason({
   /** Null if the summary says it. */
   readonly text: string | null;
 }): ReactNode {
-  const { stepId, stepName, index, workflowId, nodeId, error, holders = [] } = reason;
+  const { stepId, stepName, index, limit, workflowId, nodeId, error, holders = [] } = reason;
   return (
     <div className="reason-text">
       {stepId !== null && (
@@ -163,6 +163,7 @@ function Reason({
         </span>
       )}
       {text !== null && <bdi>{text}</bdi>}
+      {limit !== undefined && <Link href={toPath('limits', limit)}>Open the limit</Link>}
       {workflowId !== undefined && (
         <Link href={toPath('runs', workflowId)}>Open the child run</Link>
       )}
