@@ -2223,6 +2223,7 @@ export interface components {
          *       "restartOf": null,
          *       "restartedAs": null,
          *       "trigger": null,
+         *       "debounce": null,
          *       "parent": null
          *     }
          */
@@ -2267,6 +2268,8 @@ export interface components {
              */
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
+            /** @description Null unless the run was started with `debounce`. */
+            debounce: components["schemas"]["Debounce"] | null;
             priority: components["schemas"]["Priority"];
             /** @description Whether its first step waits for other runs to end. */
             queued: boolean;
@@ -2352,6 +2355,41 @@ export interface components {
         DataObject: {
             [key: string]: unknown;
         };
+        /**
+         * @description The starts that a run with `debounce` has collected.
+         * @example {
+         *       "key": "customer-7",
+         *       "data": "list",
+         *       "until": "2026-05-04T10:20:40.000Z",
+         *       "latest": "2026-05-04T10:22:10.123Z",
+         *       "starts": 3
+         *     }
+         */
+        Debounce: {
+            /** @description Null: all starts without a key. */
+            key: string | null;
+            data: components["schemas"]["DebounceData"];
+            /**
+             * Format: date-time
+             * @description When the run begins if no other start joins it; null: no start joins it any more. ISO 8601, UTC.
+             */
+            until: string | null;
+            /**
+             * Format: date-time
+             * @description When it begins at the latest. ISO 8601, UTC.
+             */
+            latest: string;
+            /**
+             * Format: int32
+             * @description Number of starts, including the first one.
+             */
+            starts: number;
+        };
+        /**
+         * @description Whose data a run gets that several starts have joined.
+         * @enum {string}
+         */
+        DebounceData: "last" | "first" | "list";
         /**
          * @description The result of checking a definition.
          * @example {
@@ -2762,6 +2800,8 @@ export interface components {
             index: components["schemas"]["IndexFields"];
             /** @description Null unless the run is failed: it shows an error and is either open or has the outcome `Failed`. */
             failure: components["schemas"]["WorkflowFailure"] | null;
+            /** @description Null unless the run was started with `debounce`. */
+            debounce: components["schemas"]["Debounce"] | null;
             lastError: components["schemas"]["StepError"] | null;
         };
         /** @description A Python expression. A number, boolean or null is a constant. */
@@ -3791,7 +3831,8 @@ export interface components {
          *         "queued": false,
          *         "restartOf": null,
          *         "restartedAs": null,
-         *         "trigger": null
+         *         "trigger": null,
+         *         "debounce": null
          *       },
          *       "cancelled": [
          *         {
@@ -4425,6 +4466,14 @@ export interface components {
                 key?: string | null;
                 name: string;
             } | null;
+            /** @description Events that follow each other within `period` start one run. `key`, an expression over `context.Trigger`, says which belong together; `max` is the longest time after the first one, ten times `period` by default. */
+            debounce?: {
+                /** @enum {string} */
+                data?: "last" | "first" | "list";
+                max?: components["schemas"]["Duration"];
+                key?: components["schemas"]["Expression"];
+                period: components["schemas"]["Duration"];
+            } | null;
             /** @description The start data; expressions can use `context.Trigger`. */
             data?: unknown;
             /** @description The reference of the run, an expression. */
@@ -4511,10 +4560,10 @@ export interface components {
             actions: components["schemas"]["OperatorAction"][];
         };
         /**
-         * @description What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error` is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it can't be read. `compensating`: the run is being terminated with compensation. `queue`: the first step waits for other runs. `limit`: the step waits for a slot of a limit. `running`: an HTTP call or a script is in progress. `scheduled`: the step is due but hasn't run yet.
+         * @description What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error` is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it can't be read. `compensating`: the run is being terminated with compensation. `debounce`: the run collects starts until its first step runs. `queue`: the first step waits for other runs. `limit`: the step waits for a slot of a limit. `running`: an HTTP call or a script is in progress. `scheduled`: the step is due but hasn't run yet.
          * @enum {string}
          */
-        WaitReasonKind: "suspended" | "set-aside" | "compensating" | "timer" | "queue" | "limit" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
+        WaitReasonKind: "suspended" | "set-aside" | "compensating" | "timer" | "debounce" | "queue" | "limit" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
         /**
          * @description A webhook, without its secret.
          * @example {
@@ -4815,6 +4864,7 @@ export interface components {
          *       "restartOf": null,
          *       "restartedAs": null,
          *       "trigger": null,
+         *       "debounce": null,
          *       "data": {
          *         "name": "Ada"
          *       },
@@ -4876,6 +4926,8 @@ export interface components {
             index: components["schemas"]["IndexFields"];
             /** @description Null unless the run is failed: it shows an error and is either open or has the outcome `Failed`. */
             failure: components["schemas"]["WorkflowFailure"] | null;
+            /** @description Null unless the run was started with `debounce`. */
+            debounce: components["schemas"]["Debounce"] | null;
             data: components["schemas"]["DataObject"];
             /** @description The most recent step error. For an open run, an error that is still relevant; for an ended run, an error without a later successful attempt of the same step. */
             lastError: components["schemas"]["StepError"] | null;
@@ -7406,6 +7458,7 @@ export interface operations {
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
+                     *       "debounce": null,
                      *       "parent": null
                      *     }
                      */
@@ -7429,6 +7482,7 @@ export interface operations {
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
+                     *     debounce: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -7461,6 +7515,7 @@ export interface operations {
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
+                     *       "debounce": null,
                      *       "parent": null
                      *     }
                      */
@@ -7484,6 +7539,7 @@ export interface operations {
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
+                     *     debounce: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -11940,6 +11996,7 @@ export interface operations {
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
+                     *       "debounce": null,
                      *       "data": {
                      *         "name": "Ada"
                      *       },
@@ -11970,6 +12027,7 @@ export interface operations {
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
+                     *     debounce: null
                      *     data:
                      *       name: Ada
                      *     lastError: null
@@ -12036,6 +12094,14 @@ export interface operations {
                 startAt?: string;
                 /** @description How long after this request the first step runs: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`. Can't be combined with `startAt` */
                 delay?: string;
+                /** @description Further starts of this definition with the same `debounceKey` join the run instead of starting another one: its first step runs this long after the last of them, in the forms of `delay`. Can't be combined with `startAt` or `delay` */
+                debounce?: string;
+                /** @description With `debounce`: which starts belong together, up to 256 characters. By default, all starts without a key */
+                debounceKey?: string;
+                /** @description With `debounce`: how long after the first start the first step runs at the latest. By default, ten times `debounce` */
+                debounceMax?: string;
+                /** @description With `debounce`: whose data the run gets. `last` (default) or `first` start, or `list` for all of them, as `{"items": [...]}` in their order; with 1,000 of them, the run begins at once. The first start decides */
+                debounceData?: components["schemas"]["DebounceData"];
                 /** @description A tag of the run, as `name:value`. Can be repeated. Overrides the definition's tag with the same name */
                 tag?: string[];
                 /** @description The order in which the work of the run waits, from 1 (first) to 5 (last). The default is the definition's `Priority`, or 3 */
@@ -12074,7 +12140,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description With `onConflict=existing`: the run with this reference */
+            /** @description With `onConflict=existing`: the run with this reference. With `debounce`: the run that the start has joined */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12101,6 +12167,7 @@ export interface operations {
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
+                     *       "debounce": null,
                      *       "parent": null
                      *     }
                      */
@@ -12124,6 +12191,7 @@ export interface operations {
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
+                     *     debounce: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -12156,6 +12224,7 @@ export interface operations {
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
+                     *       "debounce": null,
                      *       "parent": null
                      *     }
                      */
@@ -12179,6 +12248,7 @@ export interface operations {
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
+                     *     debounce: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -12755,7 +12825,8 @@ export interface operations {
                      *         "queued": false,
                      *         "restartOf": null,
                      *         "restartedAs": null,
-                     *         "trigger": null
+                     *         "trigger": null,
+                     *         "debounce": null
                      *       },
                      *       "cancelled": [
                      *         {
@@ -12799,6 +12870,7 @@ export interface operations {
                      *       restartOf: null
                      *       restartedAs: null
                      *       trigger: null
+                     *       debounce: null
                      *     cancelled:
                      *       - executionId: 4
                      *         stepId: send
@@ -12946,6 +13018,7 @@ export interface operations {
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
+                     *       "debounce": null,
                      *       "parent": null
                      *     }
                      */
@@ -12969,6 +13042,7 @@ export interface operations {
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
+                     *     debounce: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -13104,7 +13178,8 @@ export interface operations {
                      *         "queued": false,
                      *         "restartOf": null,
                      *         "restartedAs": null,
-                     *         "trigger": null
+                     *         "trigger": null,
+                     *         "debounce": null
                      *       },
                      *       "cancelled": [
                      *         {
@@ -13148,6 +13223,7 @@ export interface operations {
                      *       restartOf: null
                      *       restartedAs: null
                      *       trigger: null
+                     *       debounce: null
                      *     cancelled:
                      *       - executionId: 4
                      *         stepId: send
@@ -13302,6 +13378,7 @@ export interface operations {
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
+                     *       "debounce": null,
                      *       "parent": null
                      *     }
                      */
@@ -13325,6 +13402,7 @@ export interface operations {
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
+                     *     debounce: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -13443,6 +13521,7 @@ export interface operations {
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
+                     *       "debounce": null,
                      *       "parent": null
                      *     }
                      */
@@ -13466,6 +13545,7 @@ export interface operations {
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
+                     *     debounce: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -13557,6 +13637,7 @@ export interface operations {
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
+                     *       "debounce": null,
                      *       "parent": null
                      *     }
                      */
@@ -13580,6 +13661,7 @@ export interface operations {
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
+                     *     debounce: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -14039,6 +14121,7 @@ export interface operations {
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
+                     *       "debounce": null,
                      *       "parent": null
                      *     }
                      */
@@ -14062,6 +14145,7 @@ export interface operations {
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
+                     *     debounce: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -14168,6 +14252,7 @@ export interface operations {
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
+                     *       "debounce": null,
                      *       "parent": null
                      *     }
                      */
@@ -14191,6 +14276,7 @@ export interface operations {
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
+                     *     debounce: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];

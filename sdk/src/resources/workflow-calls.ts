@@ -26,8 +26,8 @@ export async function startWorkflow(
   { idempotencyKey = newIdempotencyKey(), ...options }: StartOptions,
 ): Promise<StartedWorkflow> {
   const { data, waitSeconds } = start;
-  const { conflictScope, delay, onConflict, priority, reference, startAt, tags, version, ...rest } =
-    options;
+  const { conflictScope, debounce, debounceData, debounceKey, debounceMax, ...others } = options;
+  const { delay, onConflict, priority, reference, startAt, tags, version, ...rest } = others;
   const { status, value } = await transport.callWithStatus(
     'post',
     '/api/workflow/{id}',
@@ -37,7 +37,11 @@ export async function startWorkflow(
         reference,
         version,
         startAt: startAt instanceof Date ? startAt.toISOString() : startAt,
-        delay: delay === undefined ? undefined : String(delay),
+        delay: textOf(delay),
+        debounce: textOf(debounce),
+        debounceKey,
+        debounceMax: textOf(debounceMax),
+        debounceData,
         tag: tags && Object.entries(tags).map(([name, value]) => `${name}:${value}`),
         priority,
         onConflict,
@@ -53,6 +57,11 @@ export async function startWorkflow(
     rest,
   );
   return { workflow: value, joined: status !== CREATED };
+}
+
+/** A duration: seconds, or a text. */
+function textOf(duration: number | string | undefined): string | undefined {
+  return duration === undefined ? undefined : String(duration);
 }
 
 /** Callers who can't read runs get them without their data. */

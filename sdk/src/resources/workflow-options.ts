@@ -22,6 +22,30 @@ export interface StartOptions extends IdempotentCallOptions {
   readonly startAt?: Date | string;
   /** How long after the start the first step runs: seconds, or a string such as `PT5M`. Can't be combined with `startAt`. */
   readonly delay?: number | string;
+  /**
+   * Further starts of the definition with the same `debounceKey` join the run: its first step runs this long after the last of
+   * them, in seconds or as a string such as `PT5M`. Can't be combined with `startAt` and `delay`.
+   */
+  readonly debounce?: number | string;
+  /**
+   * With `debounce`: which starts belong together, up to 256 characters.
+   *
+   * @default all starts without a key
+   */
+  readonly debounceKey?: string;
+  /**
+   * With `debounce`: how long after the first start the first step runs at the latest.
+   *
+   * @default ten times `debounce`
+   */
+  readonly debounceMax?: number | string;
+  /**
+   * With `debounce`: whose data the run gets. `list` collects the data of all starts, as `{ items: [...] }`. The first start
+   * decides.
+   *
+   * @default 'last'
+   */
+  readonly debounceData?: 'last' | 'first' | 'list';
   /** Tags of the run. They override the tags of the definition with the same names. */
   readonly tags?: Readonly<Record<string, string>>;
   /**

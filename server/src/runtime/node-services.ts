@@ -11,7 +11,7 @@ import type { PostedMessage } from '../store/records/posted-messages.js';
 import { InputSchemas } from '../schemas/input-schemas.js';
 import { NodeQueries } from './fleet/node-queries.js';
 import { InstanceEnds } from './operations/instance-ends.js';
-import { InstanceStarter } from './operations/instance-starter.js';
+import { createStarts, type StartServices } from './create-starts.js';
 import { RequestGate } from './operations/request-gate.js';
 import { ResultResender } from './activities/result-resender.js';
 import { ActivityQueries } from './activities/activity-queries.js';
@@ -78,7 +78,8 @@ export class NodeServices {
   readonly runner: InstanceRunner;
   readonly housekeeping: Housekeeping;
   readonly indexRefresh: IndexRefresh;
-  readonly starts: InstanceStarter;
+  readonly starts: StartServices['starts'];
+  readonly joins: StartServices['joins'];
   readonly ends: InstanceEnds;
   readonly queries: InstanceQueries;
   readonly failureQueries: FailureQueries;
@@ -138,7 +139,7 @@ export class NodeServices {
     const gates = { reading, explaining };
     this.queries = new InstanceQueries({ store, clock, nodes, catalog, limits, ...gates });
     this.ends = this.#createEnds();
-    this.starts = this.#createStarts();
+    ({ joins: this.joins, starts: this.starts } = createStarts(options, this));
     this.control = this.#createControl();
     const { queries, starts } = this;
     const changed = (record: InstanceSummary) => this.changes.controlled(record);
@@ -301,25 +302,6 @@ export class NodeServices {
     if (version > 1) this.environment.grantAllPlaces(id);
   }
 
-  #createStarts(): InstanceStarter {
-    const { catalog, endWaiters, ends, environment, gate, history, inputSchemas, runner } = this;
-    return new InstanceStarter({
-      ...this.#options,
-      catalog,
-      ends,
-      environment,
-      inputSchemas,
-      runner,
-      replaced: (record) => {
-        runner.controlled(record);
-        endWaiters.ended(record.id);
-      },
-      history,
-      startsMax: this.#options.settings.startsMax,
-      isStopping: () => gate.state === 'stopping',
-    });
-  }
-
   #createEnds(): InstanceEnds {
     const { endWaiters, gate, queries, runner } = this;
     const services = { endWaiters, gate, queries, runner };
@@ -354,6 +336,7 @@ export class NodeServices {
       history: this.history,
       changes: this.changes,
       answered: (answers) => this.repairs.answered(answers),
+      joined: (...joins) => this.joins.answered(...joins),
       ended: (view) => {
         this.endWaiters.ended(view.id, view);
         backplane.publish({ kind: 'ended', id: view.id });

@@ -23,6 +23,16 @@ export function joinedStartOf(
   return { id, requestHash, instanceId: joined.id, joinedAt: startTime, body: bodyOf(joined) };
 }
 
+/** A start that joins the window of an instance: the instance is read when the start is repeated. */
+export function windowStartOf(
+  { id, requestHash, startTime }: InstanceRecord,
+  instanceId: string,
+): JoinedStart | null {
+  return requestHash === null
+    ? null
+    : { id, requestHash, instanceId, joinedAt: startTime, body: null };
+}
+
 function bodyOf(record: InstanceRecord): string {
   const texts = { tags: tagsText(record.tags), index: indexText(record.index) };
   return JSON.stringify({ ...record, inbox: [], ...texts });

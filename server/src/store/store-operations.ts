@@ -39,6 +39,7 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   listStepScriptVersions: 'search',
   insertInstance: 'write',
   getInstance: 'read',
+  forgetJoinedStart: 'write',
   getInput: 'read',
   getSummaries: 'search',
   listInstances: 'search',

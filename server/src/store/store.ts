@@ -36,6 +36,9 @@
  *  S15 Commits, inserts and claims that take slots, and grants of slots, that have a limit and key in common take effect one after
  *     another, on all nodes. Slots are held by open instances and by items that a worker has, and by nothing else. The newest
  *     settings of a limit (its resource) hold.
+ *  S16 Inserts with a window that have the same definition and key take effect one after another, on all nodes: each one sees the
+ *     windows of those before it. An instance has an open window from its insert until a commit closes it, or it ends. So no two
+ *     open instances of a definition have the same `debounceKey`.
  *
  * Times are milliseconds since 1970, from the caller's clock. Callers create the ids. `contract/` has the operations,
  * `records/` the stored records, with one file for each noun.

@@ -21,7 +21,7 @@ import type { TriggerListItem } from '../runtime/triggers/trigger-types.js';
 import type { ActivityHandlers } from './activity-handlers.js';
 import { Answers, type Mocks } from './answers.js';
 import { mockedBodies } from './mocked-bodies.js';
-import { ADVANCE_FORMS, readAdvance } from './duration-text.js';
+import { debounceOf, milliseconds, type TestDebounce } from './debounce.js';
 import { Quiescence } from './quiescence.js';
 import { readDocument, type DefinitionSource } from './definition-source.js';
 import { seededRandom } from './seeded-random.js';
@@ -82,6 +82,8 @@ export interface TestStartOptions {
   readonly onConflict?: OnConflict;
   /** @default that of the definition */
   readonly conflictScope?: ConflictScope;
+  /** Further starts with the same key join the run until its first step runs. Durations are as in `advance`. */
+  readonly debounce?: TestDebounce;
 }
 
 const DEFAULT_NOW = Date.UTC(2030, 0, 1);
@@ -170,7 +172,7 @@ export class TestServer implements AsyncDisposable {
 
   /**
    * Starts a run, and waits until it does nothing without more time, events or results. A start that joins a run, by the
-   * `OnConflict` of the definition or the options, returns that one.
+   * `OnConflict` of the definition or the options, or by `debounce`, returns that one.
    */
   async start(
     definitionId: string,
@@ -189,8 +191,15 @@ export class TestServer implements AsyncDisposable {
     options: TestStartOptions,
   ): Promise<{ readonly id: string }> {
     await this.#standIn();
-    const { reference = null, ...rest } = options;
-    const request = { definitionId, data, reference, idempotency: null, ...rest };
+    const { debounce, reference = null, ...rest } = options;
+    const request = {
+      definitionId,
+      data,
+      reference,
+      idempotency: null,
+      ...rest,
+      ...(debounce !== undefined && { debounce: debounceOf(debounce) }),
+    };
     const { instance } = await this.#call(() => this.#host.instances.start(request));
     return { id: instance.id };
   }
@@ -201,8 +210,7 @@ export class TestServer implements AsyncDisposable {
    * @param duration `3d`, `2h 30m`, a number of seconds, or a duration as in definitions
    */
   async advance(duration: string | number): Promise<void> {
-    const ms = readAdvance(duration);
-    if (ms === null) throw new TypeError(`'${duration}' is not a duration; use ${ADVANCE_FORMS}`);
+    const ms = milliseconds(duration);
     await this.#standIn();
     const until = this.#clock.now() + ms;
     await this.settle();

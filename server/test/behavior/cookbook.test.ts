@@ -39,6 +39,23 @@ const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
     await client.succeed((await client.work('charge-card')).token, {});
     expect((await client.ended(id)).outcome).toBe('Succeeded');
   },
+  'reindex-product': async (client) => {
+    for (const n of [1, 2]) await client.publish('product.changed', '7', { n });
+    const path = '/api/workflow?definitionId=reindex-product';
+    const { items } = (await client.get<{ items: { workflowId: string }[] }>(path)).body;
+    expect(items).toHaveLength(1);
+    const id = items[0]!.workflowId;
+    const collected = await client.untilWorkflow(id, ({ debounce }) => debounce?.starts === 2);
+    const { latest, until } = collected.debounce!;
+    expect(Date.parse(latest)).toBeGreaterThan(Date.parse(until!));
+    // Nobody waits 30 s here.
+    const now = { reason: 'now', cancel: ['*'], start: [{ stepId: 'index' }] };
+    expect((await client.post(`/api/workflow/${id}/modify`, now)).status).toBe(200);
+    const item = await client.work('index');
+    expect(item.parameters).toEqual({ changes: [{ n: 1 }, { n: 2 }] });
+    await client.succeed(item.token, {});
+    expect((await client.ended(id)).outcome).toBe('Succeeded');
+  },
   'import-customer': async (client) => {
     const start = (customer: string) => client.start('import-customer', { customer });
     const [first, second, other] = [await start('Ada'), await start('Ada'), await start('Bob')];

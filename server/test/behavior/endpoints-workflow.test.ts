@@ -29,6 +29,7 @@ everyStore(
           tags: {},
           priority: 3,
           queued: false,
+          debounce: null,
           index: {},
           status: 'Runnable',
           outcome: null,

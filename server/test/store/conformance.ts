@@ -41,6 +41,7 @@ import { describeTextSearch } from './conformance/text-search.js';
 import { describeResources } from './conformance/resources.js';
 import { describeTriggers } from './conformance/triggers.js';
 import { describeTermRaces } from './conformance/term-races.js';
+import { describeWindows } from './conformance/windows.js';
 import { describeWithdrawals } from './conformance/withdrawals.js';
 
 export interface StoreFixture {
@@ -90,6 +91,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeInstances(underTest);
     describePriorities(underTest);
     describePlaces(underTest);
+    describeWindows(underTest);
     describeQueues(underTest);
     describeSlots(underTest);
     describeSlotGrants(underTest);

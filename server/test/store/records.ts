@@ -26,6 +26,7 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
     priority: 3,
     queued: false,
     countsFrom: null,
+    debounceKey: null,
     concurrencyKey: null,
     place: null,
     index: {},

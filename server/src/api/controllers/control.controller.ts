@@ -37,7 +37,8 @@ import {
 } from '../wire/map/control.js';
 import { toRestart } from '../wire/map/repair.js';
 import { toTagChanges } from '../wire/map/tags.js';
-import { toControlledWorkflow, toMilliseconds } from '../wire/map/workflow.js';
+import { toMilliseconds } from '../wire/map/debounce.js';
+import { toControlledWorkflow } from '../wire/map/workflow.js';
 import { toIdempotencyKey } from '../wire/map/idempotency.js';
 import { toOptionalReason } from '../wire/map/body-members.js';
 import { checkedName } from '../wire/map/name.js';

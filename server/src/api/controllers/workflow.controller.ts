@@ -81,7 +81,10 @@ export class WorkflowController extends Controller {
    */
   @Post('{id}')
   @SuccessResponse(201, 'Started')
-  @Response<ControlledWorkflow>(200, 'With `onConflict=existing`: the run with this reference')
+  @Response<ControlledWorkflow>(
+    200,
+    'With `onConflict=existing`: the run with this reference. With `debounce`: the run that the start has joined',
+  )
   @Response<Problem>(
     400,
     'A parameter is invalid, the data is not an object or does not match the `Input` of the definition, its `Reference` fails for the data, or the body cannot be read',

@@ -1,5 +1,6 @@
 /** `stepwright run`: starts a run and optionally waits for its end. */
 import { Option } from 'commander';
+import type { DebounceData } from '../../api/wire/models/debounce.js';
 import type {
   ConflictScope,
   ControlledWorkflow,
@@ -15,6 +16,7 @@ import { plain } from '../output/plain-text.js';
 import { serverCommand, type Call } from './server-command.js';
 
 const ON_CONFLICT: readonly OnConflict[] = ['allow', 'fail', 'existing', 'terminate', 'queue'];
+const DEBOUNCE_DATA: readonly DebounceData[] = ['last', 'first', 'list'];
 const CONFLICT_SCOPES: readonly ConflictScope[] = ['open', 'kept'];
 
 interface RunOptions {
@@ -23,6 +25,10 @@ interface RunOptions {
   readonly tag?: readonly string[];
   readonly version?: number;
   readonly delay?: number;
+  readonly debounce?: number;
+  readonly debounceKey?: string;
+  readonly debounceMax?: number;
+  readonly debounceData?: DebounceData;
   readonly priority?: Priority;
   readonly onConflict?: OnConflict;
   readonly conflictScope?: ConflictScope;
@@ -42,6 +48,14 @@ export const run = serverCommand({
       .option('--tag <name=value>', 'repeatable', collect)
       .option('--version <number>', 'the version of the definition', readVersion)
       .option('--delay <duration>', 'when the first step runs, such as 2h30m', readDuration)
+      .option('--debounce <duration>', 'join starts that follow within this time', readDuration)
+      .option('--debounce-key <key>', 'with --debounce: which starts belong together')
+      .option('--debounce-max <duration>', 'with --debounce: the longest wait', readDuration)
+      .addOption(
+        new Option('--debounce-data <which>', 'with --debounce: whose data the run gets').choices(
+          DEBOUNCE_DATA,
+        ),
+      )
       .option('--priority <number>', 'from 1 (first) to 5 (last): the order of work', readPriority)
       .addOption(
         new Option('--on-conflict <action>', 'if another run has the same reference').choices(
@@ -90,7 +104,8 @@ export const run = serverCommand({
 });
 
 function startQuery(options: RunOptions): Query {
-  const { conflictScope, delay, onConflict, priority, reference, tag, version } = options;
+  const { conflictScope, debounce, debounceMax, delay, onConflict, priority, reference } = options;
+  const { debounceData, debounceKey, tag, version } = options;
   return {
     priority,
     onConflict,
@@ -99,6 +114,10 @@ function startQuery(options: RunOptions): Query {
     version,
     tag: tag?.map(tagParameter),
     delay: delay === undefined ? undefined : delay / 1000,
+    debounce: debounce === undefined ? undefined : debounce / 1000,
+    debounceKey,
+    debounceMax: debounceMax === undefined ? undefined : debounceMax / 1000,
+    debounceData,
   };
 }
 
@@ -109,7 +128,9 @@ export function isJoined(status: number): boolean {
 
 function startedRun(run: ControlledWorkflow): string {
   const text = startedText(run);
-  const consequence = run.queued ? ': it waits for other runs to end' : '';
+  const until = run.debounce?.until ?? null;
+  const collects = until === null ? '' : `: it begins at ${until}, unless other starts join it`;
+  const consequence = run.queued ? ': it waits for other runs to end' : collects;
   return plain(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}${consequence}.`);
 }
 
@@ -119,10 +140,13 @@ function startedText({ definitionId, queued, version }: ControlledWorkflow): str
 
 /** The human-readable output. */
 export function joinedRun(run: ControlledWorkflow): string {
-  const { definitionId, reference, status, workflowId } = run;
-  return plain(
-    `Joined run ${workflowId} (${status}) of ${definitionId}, which has the reference ${reference ?? ''}.`,
-  );
+  const { debounce, definitionId, reference, status, workflowId } = run;
+  const joined = `Joined run ${workflowId} (${status}) of ${definitionId}`;
+  if (debounce != null && debounce.starts > 1) {
+    const begins = debounce.until === null ? '' : `, which begins at ${debounce.until}`;
+    return plain(`${joined}${begins}, with ${debounce.starts} starts.`);
+  }
+  return plain(`${joined}, which has the reference ${reference ?? ''}.`);
 }
 
 /** `team=billing`, which the API writes with a colon. */

@@ -5,6 +5,7 @@
  * parser accepts. The reverse does not hold: a schema cannot check unique ids, references to steps, or expressions.
  */
 import { ERROR_BEHAVIORS } from '../model/definition.js';
+import { DEBOUNCE_DATA } from '../model/debounce.js';
 import {
   CONCURRENCY_MAX,
   CONFLICT_SCOPE_NAMES,
@@ -22,12 +23,14 @@ import { TRIGGERS_MAX } from './parse-triggers.js';
 import { INDEX_FIELDS_MAX } from './parse-search-members.js';
 import {
   CONCURRENCY_MEMBER_SUMMARIES,
+  DEBOUNCE_MEMBER_SUMMARIES,
   DEFINITION_MEMBER_SUMMARIES,
   EVENT_MEMBER_SUMMARIES,
   STEP_LIMIT_MEMBER_SUMMARIES,
   STEP_MEMBER_SUMMARIES,
   TRIGGER_MEMBER_SUMMARIES,
   type ConcurrencyMember,
+  type DebounceMember,
   type DefinitionMember,
   type StepLimitMember,
   type StepMember,
@@ -121,6 +124,13 @@ const STEP_SCHEMAS: Readonly<Record<StepMember, JsonObject>> = {
   grace: DURATION,
 };
 
+const DEBOUNCE_SCHEMAS: Readonly<Record<DebounceMember, JsonObject>> = {
+  period: { ...DURATION, minimum: 0 },
+  key: EXPRESSION,
+  max: { ...DURATION, minimum: 0 },
+  data: choice(DEBOUNCE_DATA),
+};
+
 const TRIGGER_SCHEMAS: Readonly<Record<TriggerMember, JsonObject>> = {
   name: NAME,
   cron: TEXT,
@@ -131,6 +141,11 @@ const TRIGGER_SCHEMAS: Readonly<Record<TriggerMember, JsonObject>> = {
   event: {
     ...objectOf({ name: TEXT, key: TEXT }, EVENT_MEMBER_SUMMARIES),
     type: ['object', 'null'],
+  },
+  debounce: {
+    ...objectOf(DEBOUNCE_SCHEMAS, DEBOUNCE_MEMBER_SUMMARIES),
+    type: ['object', 'null'],
+    allOf: [hasMember('period')],
   },
   data: VALUE,
   reference: VALUE,

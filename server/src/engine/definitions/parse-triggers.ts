@@ -18,6 +18,7 @@ import {
 } from '../values/convert-input.js';
 import { writeJson } from '../values/exact-json.js';
 import { isJsonObject, type Json } from '../values/json.js';
+import { parseDebounce } from './parse-debounce.js';
 import { childPointer } from './json-pointer.js';
 import { label, MemberReader } from './member-reader.js';
 import { parseInputValue } from './parse-input-value.js';
@@ -104,6 +105,10 @@ function parseSource(reader: Reader): CronSource | EventSource | null {
 }
 
 function parseCron(reader: Reader): CronSource | null {
+  if (reader.value('debounce') !== null) {
+    const message = 'Debounce belongs to Event; every due time of Cron starts one run.';
+    reader.fail('debounce', 'invalid_value', message);
+  }
   const cron = reader.name('cron')?.trim() ?? null;
   const timeZone = reader.name('timeZone')?.trim() ?? 'UTC';
   const overlap = parseOverlap(reader);
@@ -153,6 +158,7 @@ function parseEvent(reader: Reader): EventSource | null {
   const event = new MemberReader(value, reader.pointerOf('event'), EVENT_MEMBERS, reader.state);
   const eventName = event.text('name');
   const eventKey = event.text('key');
+  const debounce = parseDebounce(reader);
   reader.keep('event', event.canonical);
   if (eventName === null || eventName === '') {
     if (eventName === '' || event.value('name') === null) {
@@ -163,7 +169,7 @@ function parseEvent(reader: Reader): EventSource | null {
   }
   checkEvent(event, 'name', toName);
   checkEvent(event, 'key', toEventKey);
-  return { kind: 'event', eventName, eventKey };
+  return { kind: 'event', eventName, eventKey, debounce };
 }
 
 /** An event with another name or key can't be published. Earlier versions of the server accepted such triggers. */

@@ -55,11 +55,14 @@ export const TRIGGER_MEMBERS = [
   'catchUp',
   'jitter',
   'event',
+  'debounce',
   'data',
   'reference',
 ] as const;
 
 export const EVENT_MEMBERS = ['name', 'key'] as const;
+
+export const DEBOUNCE_MEMBERS = ['period', 'key', 'max', 'data'] as const;
 
 export const CONCURRENCY_MEMBERS = ['limit', 'key', 'onFull', 'maxQueued'] as const;
 
@@ -69,6 +72,7 @@ export const STEP_LIMIT_MEMBERS = ['name', 'key', 'units'] as const;
 export type TriggerMember = (typeof TRIGGER_MEMBERS)[number];
 export type ConcurrencyMember = (typeof CONCURRENCY_MEMBERS)[number];
 export type StepLimitMember = (typeof STEP_LIMIT_MEMBERS)[number];
+export type DebounceMember = (typeof DEBOUNCE_MEMBERS)[number];
 export type EventMember = (typeof EVENT_MEMBERS)[number];
 export type DefinitionMember = (typeof DEFINITION_MEMBERS)[number];
 export type StepMember = (typeof STEP_MEMBERS)[number];
@@ -108,6 +112,7 @@ export const TRIGGER_MEMBER_SUMMARIES: Readonly<Record<TriggerMember, string>> =
   catchUp: 'Missed times up to this old are caught up; default 1 minute',
   jitter: 'Each start is delayed by up to this time',
   event: 'The Name of the events that start a run, and optionally their Key',
+  debounce: 'Events that follow each other within its Period start one run',
   data: 'The start data; expressions can use context.Trigger',
   reference: 'The reference of the run, an expression',
 };
@@ -115,6 +120,13 @@ export const TRIGGER_MEMBER_SUMMARIES: Readonly<Record<TriggerMember, string>> =
 export const EVENT_MEMBER_SUMMARIES: Readonly<Record<EventMember, string>> = {
   name: 'The name of the events',
   key: 'The key of the events; default: any key',
+};
+
+export const DEBOUNCE_MEMBER_SUMMARIES: Readonly<Record<DebounceMember, string>> = {
+  period: 'The run begins this long after the last event that has joined it',
+  key: 'Which events belong together, an expression over context.Trigger; default: all of them',
+  max: 'The run begins this long after the first event at the latest; default 10 × Period',
+  data: 'Whose data the run gets: last (default), first, or list for all of them in items',
 };
 
 export const CONCURRENCY_MEMBER_SUMMARIES: Readonly<Record<ConcurrencyMember, string>> = {

@@ -4,6 +4,7 @@ import { withdrawAnnouncement } from '../session/end-instance.js';
 import { completeIfDone } from '../session/end-path.js';
 import { terminate } from '../failure/error-behaviors.js';
 import { cutOff } from '../failure/in-flight.js';
+import { collectedFrom, type StartDebounce } from '../model/debounce.js';
 import { isEnded, type InstanceStatus, type ParentLink, type Instance } from '../model/instance.js';
 import type { InstanceTrace } from '../model/instance-trace.js';
 import { DEFAULT_PRIORITY, type Priority } from '../model/start-options.js';
@@ -18,6 +19,7 @@ import { openPointer } from '../session/pointers.js';
 import { createSession, type Session } from '../session/session.js';
 import { askForSlots, suspend } from '../session/slot-waits.js';
 import { continueContainers } from '../primitives/continue-containers.js';
+import { openWindow } from './debounce.js';
 
 export interface StartOptions {
   readonly id: string;
@@ -37,6 +39,10 @@ export interface StartOptions {
   readonly startAt?: number | null;
   /** What it waits for, from `startAt` on. Default: nothing. */
   readonly queues?: QueueReason | undefined;
+  /** Further starts join it until `startAt`. Default: none. */
+  readonly debounce?: StartDebounce;
+  /** The data as given by the caller. Default: `data`. */
+  readonly input?: JsonObject;
   /** Default: null. */
   readonly concurrencyKey?: string | null;
 }
@@ -47,6 +53,8 @@ export function startSession(
   start: StartOptions,
   now: number,
 ): Session {
+  const { debounce, input = start.data } = start;
+  const data = collectedFrom(debounce, start.data);
   const instance: Instance = {
     id: start.id,
     definitionId: definition.id,
@@ -59,6 +67,8 @@ export function startSession(
     restartOf: start.restartOf ?? null,
     restartedAs: null,
     trigger: start.trigger ?? null,
+    debounce:
+      debounce === undefined ? null : openWindow(debounce, { first: start.data, input, now }),
     ...(start.trace !== undefined && { trace: start.trace }),
     startTime: now,
     parent: start.parent,
@@ -66,7 +76,7 @@ export function startSession(
     endTime: null,
     outcome: null,
     isCompensated: false,
-    data: start.data,
+    data,
     pointers: new Map(),
     queue: new Set(),
     nextPointerId: 1,
@@ -86,7 +96,7 @@ export function startSession(
     stepsWithoutWait: 0,
   };
   const session = createSession(definition, instance, now);
-  session.grown = jsonLength(start.data);
+  session.grown = jsonLength(data);
   const entry = openPointer(session, definition.entryStepId, { parentId: null });
   const { queues, startAt = null } = start;
   if (startAt !== null && startAt > now) delayStart(session, entry, startAt, queues);

@@ -24,6 +24,7 @@ import { endWait, type Session } from '../session/session.js';
 import { suspend } from '../session/slot-waits.js';
 import { continueContainers } from '../primitives/continue-containers.js';
 import { applyChildEnd, type ChildMessage } from './child-end.js';
+import { joinWindow, type DebounceMessage } from './debounce.js';
 import { applySlots, type SlotsMessage } from './slots.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
 
@@ -112,6 +113,7 @@ export type Message =
   | PlaceFreeMessage
   | CleanUpMessage
   | JoinMessage
+  | DebounceMessage
   | ModifyMessage
   | SlotsMessage
   | OverflowMessage;
@@ -130,6 +132,10 @@ export function applyMessage(
     const changeJoiners = left === true ? leaveInstance : joinInstance;
     const joiner = { workflowId, pointerId, attempt };
     changeJoiners(session, queue === true ? { ...joiner, queue } : joiner);
+    return;
+  }
+  if (message.kind === 'debounce') {
+    joinWindow(session, message);
     return;
   }
   endWait(session);

@@ -6,6 +6,7 @@
  * to them may be kept.
  */
 import type { InstanceChange, AnnouncedStatus } from './instance-change.js';
+import type { DebounceWindow } from './debounce.js';
 import type { IndexFields } from '../values/index-fields.js';
 import type { ModificationAnswer } from './modification.js';
 import type { JsonObject } from '../values/json.js';
@@ -143,6 +144,8 @@ export interface Instance {
   readonly restartOf: string | null;
   /** The trigger that started it. */
   readonly trigger: TriggerStart | null;
+  /** Null: starts don't join it. */
+  debounce: DebounceWindow | null;
   /** Omitted if traces were not recorded when it was started. */
   readonly trace?: InstanceTrace;
   /** The newest restart of this instance, as last read from the store. */

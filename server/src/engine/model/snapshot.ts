@@ -16,6 +16,7 @@ import type {
   TakenEvents,
   Instance,
 } from './instance.js';
+import type { DebounceWindow } from './debounce.js';
 import type { AnnouncedStatus } from './instance-change.js';
 import type { InstanceTrace } from './instance-trace.js';
 import type { ModificationAnswer } from './modification.js';
@@ -28,15 +29,16 @@ import type { Tags } from '../values/tags.js';
 import type { TriggerStart } from './trigger.js';
 
 /** Incremented when nodes that know only the previous format could not continue a stored instance. */
-export const STATE_VERSION = 4;
+export const STATE_VERSION = 5;
 
 /**
- * The format that a node must know to continue this instance: 4 while it has or needs slots, 3 while it's in a queue, or will be,
+ * The format that a node must know to continue this instance: 5 while starts may join it, 4 while it has or needs slots, 3 while it's in a queue, or will be,
  * 2 while something in it is stopped.
  */
-export function stateVersionOf({ cleanUp, pointers }: Instance): number {
+export function stateVersionOf({ cleanUp, debounce, pointers }: Instance): number {
   let version = cleanUp !== null && cleanUp.plan === null ? 2 : 1;
   for (const { isEnding, slots, state } of pointers.values()) {
+    if (debounce !== null && state.kind === 'sleeping' && state.isStart === true) return 5;
     if (slots !== undefined) return 4;
     if (isInQueue(state)) version = 3;
     else if (isEnding === true) version = Math.max(version, 2);
@@ -85,6 +87,8 @@ export interface StateText {
   readonly told?: AnnouncedStatus;
   /** Omitted if no trigger started the instance. */
   readonly trigger?: TriggerStart;
+  /** Omitted if starts don't join it. */
+  readonly debounce?: DebounceWindow;
   /** Omitted if the instance has no trace. */
   readonly trace?: InstanceTrace;
   /** Omitted while there are none. */
@@ -129,6 +133,7 @@ export function stateOf(instance: Instance): StateText {
     outbox: instance.outbox,
     ...(instance.told !== 'running' && { told: instance.told }),
     ...(instance.trigger !== null && { trigger: instance.trigger }),
+    ...(instance.debounce !== null && { debounce: instance.debounce }),
     ...(instance.trace !== undefined && { trace: instance.trace }),
     ...(instance.joinedBy.length > 0 && { joinedBy: instance.joinedBy }),
     ...(instance.completed.length > 0 && { completed: completedOf(instance) }),
@@ -186,6 +191,7 @@ function instanceOf(columns: InstanceColumns, state: StateText): Instance {
     outbox: [...state.outbox],
     told: state.told ?? 'running',
     trigger: state.trigger ?? null,
+    debounce: state.debounce ?? null,
     ...(state.trace !== undefined && { trace: state.trace }),
     joinedBy: [...(state.joinedBy ?? [])],
     completed: [...(state.completed?.entries ?? [])],

@@ -1,4 +1,5 @@
 /** Triggers of a definition: they start runs at times (cron) or on events. */
+import type { DebounceData } from './debounce.js';
 import type { InputValue } from './input-value.js';
 import type { Json } from '../values/json.js';
 
@@ -22,6 +23,18 @@ export interface EventSource {
   readonly eventName: string;
   /** Null: any key. */
   readonly eventKey: string | null;
+  /** Null: every event starts a run. */
+  readonly debounce: TriggerDebounce | null;
+}
+
+/** Events whose starts join one run. */
+export interface TriggerDebounce {
+  readonly periodMs: number;
+  /** Null: all events of the trigger belong together. */
+  readonly key: InputValue | null;
+  /** Null: the default. */
+  readonly maxMs: number | null;
+  readonly data: DebounceData;
 }
 
 export interface TriggerDefinition {

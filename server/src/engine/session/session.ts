@@ -75,6 +75,15 @@ export interface EndedAttempt {
   readonly record: StepRecord;
 }
 
+/** The result of a start that was sent to an instance with a window. */
+export interface WindowJoin {
+  /** Of the start. */
+  readonly id: string;
+  readonly instanceId: string;
+  /** False: the window had closed before. */
+  readonly joined: boolean;
+}
+
 /** A wait of a traced instance that has ended. */
 export interface EndedWait {
   /** In its state during the wait. */
@@ -105,6 +114,8 @@ export interface Changes {
   freedSlots: SlotRequest[];
   /** For the audit. */
   repairs: AppliedRepair[];
+  /** Starts that have joined the window of the instance, or came too late. */
+  joins: WindowJoin[];
 
   logLines: LogLine[];
   /** For the log. */
@@ -178,6 +189,7 @@ export function noChanges(): Changes {
     begunSlots: [],
     freedSlots: [],
     repairs: [],
+    joins: [],
     logLines: [],
     failedAttempts: [],
     endedAttempts: [],

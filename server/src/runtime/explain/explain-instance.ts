@@ -37,6 +37,7 @@ const ORDER: Readonly<Record<WaitReason['kind'], number>> = {
   limit: 5,
   scheduled: 6,
   timer: 7,
+  debounce: 7,
   running: 8,
 };
 

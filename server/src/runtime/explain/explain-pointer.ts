@@ -1,4 +1,6 @@
 /** Explains why a pointer does not advance. */
+import { windowEnd } from '../../engine/flow/debounce.js';
+import type { Instance } from '../../engine/model/instance.js';
 import { waitsForStart } from '../../engine/session/pointer-states.js';
 import type { Pointer, PointerState } from '../../engine/model/pointer.js';
 import { FAR_FUTURE_MS } from '../../store/store.js';
@@ -68,6 +70,23 @@ function sayTimer(pointer: Pointer, { until }: State<'sleeping'>, facts: Instanc
 }
 
 function sayStart({ until }: State<'sleeping'>, facts: InstanceFacts): Said {
+  const collecting = facts.instance === null ? null : sayWindow(facts.instance, facts);
+  if (collecting !== null) return { ...sayWait(until, facts), kind: 'debounce', text: collecting };
+  return sayWait(until, facts);
+}
+
+/** Null: the instance has no open window. */
+function sayWindow(instance: Instance, facts: InstanceFacts): string | null {
+  const { debounce } = instance;
+  const until = windowEnd(instance);
+  if (debounce === null || until === null) return null;
+  const { key, latest, starts } = debounce;
+  const ofKey = key === '' ? 'further starts' : `further starts with the key '${key}'`;
+  const so = starts === 1 ? '1 start so far' : `${starts} starts so far`;
+  return `collects ${ofKey} until ${new Date(until).toISOString()} (${when(until, facts)}); each one moves this time, to ${new Date(latest).toISOString()} at the latest; ${so}`;
+}
+
+function sayWait(until: number, facts: InstanceFacts): Said {
   return {
     kind: 'timer',
     text: `starts at ${new Date(until).toISOString()} (${when(until, facts)})`,

@@ -19,6 +19,8 @@ export type ReasonKind =
   /** It is being terminated with compensation. */
   | 'compensating'
   | 'timer'
+  /** It collects starts until its time. */
+  | 'debounce'
   /** It waits for other runs to end. */
   | 'queue'
   /** It waits for a slot. */

@@ -40,6 +40,10 @@ export class RuntimeMetrics {
     'stepwright_starts_joined_total',
     'Starts that returned the open run with the same reference.',
   );
+  readonly #debouncedStarts = this.#counter(
+    'stepwright_starts_debounced_total',
+    'Starts that joined a run which had not begun (debounce).',
+  );
   readonly #replaced = this.#counter(
     'stepwright_workflows_replaced_total',
     'Runs terminated by a start with the same reference.',
@@ -212,8 +216,8 @@ export class RuntimeMetrics {
     this.#refusedStarts.inc({ reason });
   }
 
-  startJoined(): void {
-    this.#joinedStarts.inc();
+  startJoined(by: 'reference' | 'debounce'): void {
+    (by === 'reference' ? this.#joinedStarts : this.#debouncedStarts).inc();
   }
 
   webhookCalled(result: 'accepted' | 'repeated' | 'rejected' | 'failed'): void {

@@ -12,7 +12,9 @@ import { indexFieldsOf } from '../../engine/values/index-fields.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import { AppError } from '../../base/errors.js';
 import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
+import { windowEnd } from '../../engine/flow/debounce.js';
 import type {
+  DebounceView,
   InstanceListItem,
   InstanceView,
   ParentView,
@@ -43,18 +45,25 @@ export async function viewInstance(record: InstanceRecord): Promise<InstanceView
 }
 
 /** The members that lists omit. */
-function viewOwn({
-  data,
-  lastError,
-  parent,
-  trace,
-}: Instance): Pick<InstanceView, 'data' | 'lastError' | 'parent' | 'traceId'> {
+function viewOwn(
+  instance: Instance,
+): Pick<InstanceView, 'data' | 'debounce' | 'lastError' | 'parent' | 'traceId'> {
+  const { data, lastError, parent, trace } = instance;
   return {
     data,
+    debounce: viewDebounce(instance),
     lastError: lastError === null ? null : viewError(lastError),
     parent: parent === null ? null : viewParent(parent),
     ...(trace !== undefined && { traceId: trace.id }),
   };
+}
+
+export function viewDebounce(
+  instance: Pick<Instance, 'debounce' | 'nextPointerId' | 'pointers'>,
+): DebounceView | null {
+  if (instance.debounce === null) return null;
+  const { data, key, latest, starts } = instance.debounce;
+  return { key: key === '' ? null : key, data, until: windowEnd(instance), latest, starts };
 }
 
 function viewParent({ pointerId, stepId, workflowId }: ParentLink): ParentView {
@@ -65,7 +74,7 @@ function viewParent({ pointerId, stepId, workflowId }: ParentLink): ParentView {
 export function viewNew(
   id: string,
   definition: WorkflowDefinition,
-  request: StartRequest & { readonly queued?: boolean },
+  request: Omit<StartRequest, 'debounce'> & Partial<Pick<InstanceView, 'queued' | 'debounce'>>,
   startTime: number,
 ): InstanceView {
   return {
@@ -86,6 +95,7 @@ export function viewNew(
     failingSince: null,
     failure: null,
     data: request.data,
+    debounce: request.debounce ?? null,
     lastError: null,
     parent: null,
     restartOf: request.restartOf ?? null,

@@ -184,6 +184,7 @@ const SHAPES: Readonly<Record<StoredMessage['kind'], Readonly<Record<string, str
   },
   slots: { execution: 'string' },
   overflow: {},
+  debounce: { id: 'string', periodMs: 'number', data: 'object' },
   join: { workflowId: 'string', pointerId: 'number', attempt: 'number' },
   'child-reference': {
     pointerId: 'number',

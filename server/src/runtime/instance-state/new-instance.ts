@@ -2,6 +2,8 @@
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { rootOf } from '../../engine/model/child-id.js';
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
+import type { StartDebounce } from '../../engine/model/debounce.js';
+import { windowEnd } from '../../engine/flow/debounce.js';
 import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { stateVersionOf } from '../../engine/model/snapshot.js';
@@ -46,6 +48,8 @@ export interface NewInstance {
   /** The data as given by the caller. */
   readonly input?: JsonObject;
   readonly conflict?: ConflictRule | undefined;
+  /** Further starts join it until `startAt`. */
+  readonly debounce?: StartDebounce;
 }
 
 /** The times in an instance's record (its end, its last change, which is this one, and its error's), and its failure. */
@@ -89,6 +93,7 @@ export function newRecord(
     requestHash: start.requestHash,
     priority: instance.priority,
     queued: isQueued(instance),
+    debounceKey: windowEnd(instance) === null ? null : (instance.debounce?.key ?? null),
     ...placeOf(start),
     restartOf: instance.restartOf,
     restartedAs: instance.restartedAs,
@@ -121,6 +126,13 @@ function placeOf(
 export function isLater(start: NewInstance): start is NewInstance & { readonly startAt: number } {
   const { startAt = null, startTime } = start;
   return startAt !== null && startAt > startTime;
+}
+
+/** Whether further starts join it until its time. */
+export function isWindowed(
+  start: NewInstance,
+): start is NewInstance & { readonly debounce: StartDebounce } {
+  return start.debounce !== undefined && isLater(start);
 }
 
 /** Whether its first step waits for the instances before it. */

@@ -44,6 +44,7 @@ export class UnsavedChanges {
   #begunSlots: string[] = [];
   #freedSlots: SlotRequest[] = [];
   #repairs: Changes['repairs'] = [];
+  #joins: Changes['joins'] = [];
   #logLines: Changes['logLines'] = [];
   #failedAttempts: Changes['failedAttempts'] = [];
   #endedAttempts: Changes['endedAttempts'] = [];
@@ -83,6 +84,7 @@ export class UnsavedChanges {
     this.#settledActivities.push(...changes.settledActivities);
     this.#collectSlots(changes);
     this.#repairs.push(...changes.repairs);
+    this.#joins.push(...changes.joins);
     this.#logLines.push(...changes.logLines);
     this.#failedAttempts.push(...changes.failedAttempts);
     this.#endedAttempts.push(...changes.endedAttempts);
@@ -136,6 +138,11 @@ export class UnsavedChanges {
   /** The modifications that were applied. */
   get repairs(): Changes['repairs'] {
     return this.#repairs;
+  }
+
+  /** Starts that were sent to the instance. */
+  get joins(): Changes['joins'] {
+    return this.#joins;
   }
 
   get failedAttempts(): Changes['failedAttempts'] {

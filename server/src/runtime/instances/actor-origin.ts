@@ -13,6 +13,8 @@ export type LoadedRecord = Pick<
   | 'epoch'
   | 'inSeq'
   | 'queued'
+  | 'countsFrom'
+  | 'debounceKey'
   | 'revision'
   | 'status'
   | 'state'

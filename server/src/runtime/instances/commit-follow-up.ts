@@ -1,6 +1,7 @@
 /** The follow-up of a durable commit outside the instance (R2): writes log lines, counts, notifies waiting callers. */
 import type { Instance } from '../../engine/model/instance.js';
 import type { ModificationAnswer } from '../../engine/model/modification.js';
+import type { WindowJoin } from '../../engine/session/session.js';
 import type { Logger } from '../../base/logger.js';
 import type { Clock } from '../../base/clock.js';
 import type { ActivityBroker } from '../activities/activity-broker.js';
@@ -31,6 +32,8 @@ export interface CommitFollowUpOptions {
   readonly ended: (view: InstanceView) => void;
   /** Called if the commit contains results of modifications. */
   readonly answered: (answers: readonly ModificationAnswer[]) => void;
+  /** Called if starts were sent to the window of the instance. */
+  readonly joined: (joins: readonly WindowJoin[], view: () => InstanceView) => void;
 }
 
 export class CommitFollowUp {
@@ -57,7 +60,8 @@ export class CommitFollowUp {
     committedAt: number,
     since: number | null,
   ): void {
-    const { answered, changes, ended, history, lookAtLimits, metrics, workers } = this.#options;
+    const { answered, changes, ended, history, joined, lookAtLimits, metrics, workers } =
+      this.#options;
     const { definitionId, id: workflowId, outcome, status } = instance;
     const ids = { workflowId, definitionId };
     for (const line of saved.logLines) this.#emitted.write({ ...ids, ...line }, instance.trace);
@@ -70,6 +74,7 @@ export class CommitFollowUp {
     if (saved.limitKeys.length > 0) lookAtLimits(saved.limitKeys);
     changes.committed(instance);
     if (instance.answers.length > 0) answered(instance.answers);
+    if (saved.joins.length > 0) joined(saved.joins, () => viewCommitted(instance, committedAt));
     if (status !== 'Complete' && status !== 'Terminated') return;
     metrics.instanceEnded(definitionId, status, outcome ?? '');
     history.ended(outcome ?? 'Terminated', instance.startTime);

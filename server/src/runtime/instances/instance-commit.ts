@@ -21,6 +21,7 @@ export interface CommitParts extends Pick<
   | 'retentionMs'
   | 'queued'
   | 'takesPlace'
+  | 'window'
 > {
   readonly now: number;
   readonly unsaved: UnsavedChanges;

@@ -31,6 +31,12 @@ import { IndexTracker } from '../instance-state/index-tracker.js';
 import { beginsByRepair, commitOf, queueChange } from './instance-commit.js';
 import { writeStored } from '../instance-state/long-states.js';
 import { isQueued } from '../instance-state/new-instance.js';
+import {
+  forgetInput,
+  windowChangeOf,
+  windowOf,
+  type StoredWindow,
+} from '../instance-state/stored-window.js';
 import { UnsavedChanges } from '../instance-state/unsaved-changes.js';
 import { wakeTimeOf } from '../instance-state/wake-time.js';
 
@@ -56,6 +62,7 @@ interface Stored {
   revision: number;
   version: number;
   queued: boolean;
+  window: StoredWindow;
   /** Differs from the status of the run only while an external change is not merged yet. */
   status: InstanceStatus;
 }
@@ -102,7 +109,8 @@ export class InstanceCommitter implements FirstPass {
     const { instanceLengthMax } = parts.environment.limits;
     if (origin.kind === 'new') {
       const { version } = session.instance;
-      this.#stored = { epoch: 1, revision: 0, version, queued: false, status: 'Runnable' };
+      const window = windowOf(session.instance, session.now);
+      this.#stored = { epoch: 1, revision: 0, version, queued: false, window, status: 'Runnable' };
       this.#insert = origin.insert;
       this.#committedAt = session.instance.startTime;
       this.#stateLength = new StateLength(0, instanceLengthMax);
@@ -110,7 +118,7 @@ export class InstanceCommitter implements FirstPass {
     } else {
       const { crashes, epoch, lastChangeAt, queued, revision, state, status, version } =
         origin.record;
-      this.#stored = { epoch, revision, version, queued, status };
+      this.#stored = { epoch, revision, version, queued, window: origin.record, status };
       this.#insert = null;
       this.#committedAt = lastChangeAt;
       this.#stateLength = new StateLength(Buffer.byteLength(state), instanceLengthMax);
@@ -243,6 +251,7 @@ export class InstanceCommitter implements FirstPass {
     if (outcome === 'not-inserted') return 'not-stored';
     this.#stored.status = this.session.instance.status;
     this.#stored.queued = isQueued(this.session.instance);
+    this.#stored.window = windowOf(this.session.instance, this.session.now);
     return 'committed';
   }
 
@@ -261,6 +270,7 @@ export class InstanceCommitter implements FirstPass {
     const crashes = this.#crashes.next(instance, wakeAt === 0);
     const { inSeq } = this.#parts.inbox;
     const queued = isQueued(instance);
+    const windowChange = await windowChangeOf(instance, this.#stored.window, now);
     const isMoved = queued !== this.#stored.queued || beginsByRepair(instance, this.#unsaved);
     try {
       const commit = commitOf(instance, {
@@ -273,6 +283,7 @@ export class InstanceCommitter implements FirstPass {
         state,
         ...(indexChange !== undefined && { indexChange }),
         ...(isMoved && queueChange(queued)),
+        ...windowChange,
         ...(instance.version !== this.#stored.version && {
           version: instance.version,
           retentionMs: definition.retentionMs,
@@ -343,6 +354,8 @@ export class InstanceCommitter implements FirstPass {
     this.#stored.version = this.session.instance.version;
     this.#stored.status = this.session.instance.status;
     this.#stored.queued = isQueued(this.session.instance);
+    this.#stored.window = windowOf(this.session.instance, record.lastChangeAt);
+    forgetInput(this.session.instance);
     this.#stateLength.written(Buffer.byteLength(record.state));
     this.#parts.memory.wrote(record.state);
     this.#crashes.written(record.crashes);

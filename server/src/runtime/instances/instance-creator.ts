@@ -5,6 +5,7 @@
 import type { Instance } from '../../engine/model/instance.js';
 import { invariant } from '../../engine/model/invariant.js';
 import { indexFieldsOf } from '../../engine/values/index-fields.js';
+import { collectedFrom } from '../../engine/model/debounce.js';
 import { startSession, type StartOptions } from '../../engine/flow/lifecycle.js';
 import type { Session } from '../../engine/session/session.js';
 import { AppError } from '../../base/errors.js';
@@ -18,7 +19,7 @@ import {
 } from './first-insertion.js';
 import { InstanceActor, type ActorOwner } from './instance-actor.js';
 import { writeInput, writeStored } from '../instance-state/long-states.js';
-import { newRecord, type NewInstance } from '../instance-state/new-instance.js';
+import { isWindowed, newRecord, type NewInstance } from '../instance-state/new-instance.js';
 import type { ResidentSet } from './resident-set.js';
 import type { RunnerEnvironment } from './runner-environment.js';
 import { admitStart } from './start-memory.js';
@@ -101,7 +102,7 @@ export class InstanceCreator {
         { ...optionsOf(start), data: { ...start.data } },
         startTime,
       );
-      created.instance.index = indexFieldsOf(start.data, paths);
+      created.instance.index = indexFieldsOf(created.instance.data, paths);
       return created;
     };
     const session = newRun();
@@ -138,7 +139,7 @@ export class InstanceCreator {
   async #startLater(start: NewInstance): Promise<StartResult> {
     const { environment, storedUnstarted, check } = this.#options;
     const { instance } = startSession(start.definition, optionsOf(start), start.startTime);
-    instance.index = indexFieldsOf(start.data, await environment.indexPaths(start.definition));
+    instance.index = indexFieldsOf(instance.data, await environment.indexPaths(start.definition));
     const result = await this.#insert(start, instance, null, new UnsavedChanges());
     invariant(result.outcome !== 'no-slots', 'an instance takes no slots before its first pass');
     if (result.outcome === 'inserted') storedUnstarted();
@@ -156,7 +157,8 @@ export class InstanceCreator {
     const { changeTimes, limits, store } = environment;
     const { deliveries, takeBack, written } = environment.announce(instance);
     const state = await writeStored(instance);
-    const input = await writeInput(start.input ?? start.data);
+    const given = collectedFrom(start.debounce, start.input ?? start.data);
+    const input = await writeInput(given);
     const now = changeTimes.now();
     firstPass?.wrote(state, now);
     const wakeAt = firstPass === null ? (start.startAt ?? start.startTime) : firstPass.wakeAt();
@@ -170,6 +172,7 @@ export class InstanceCreator {
         ...(deliveries.length > 0 && { deliveries }),
         input,
         openDescendantsMax: limits.descendantsMax,
+        ...(isWindowed(start) && { window: start.debounce.key }),
         ...(start.conflict !== undefined && { conflict: start.conflict }),
         ...(start.concurrency !== undefined &&
           record.place !== 'later' && { places: start.concurrency }),

@@ -1,4 +1,5 @@
 /** The calls of clients on instances, and their results. Times are milliseconds since 1970. */
+import type { DebounceData } from '../../engine/model/debounce.js';
 import type { ConflictScope, OnConflict, Priority } from '../../engine/model/start-options.js';
 import type { Tags } from '../../engine/values/tags.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
@@ -35,12 +36,27 @@ export interface StartRequest extends TraceHeaders {
   readonly conflictScope?: ConflictScope;
   /** Called for each instance that the start has terminated; awaited before the start is answered. */
   readonly replaced?: (workflowId: string) => Promise<void>;
+  /** Starts with the same key join the instance until its first step begins. Not together with `startAt` or `delayMs`. */
+  readonly debounce?: DebounceRequest;
   /** The actor who starts the instance, if known. */
   readonly actor?: string;
+  /** With `restartOf`: the data was collected from several starts, so that Input doesn't apply to it. */
+  readonly isCollected?: boolean;
   /** The instance that is restarted: `tags` are all tags, without the definition's. */
   readonly restartOf?: string;
   /** The trigger that starts it, and the id of the instance, which is the same for each repetition of the start. */
   readonly trigger?: { readonly start: TriggerStart; readonly workflowId: string };
+}
+
+/** Durations in milliseconds. */
+export interface DebounceRequest {
+  readonly periodMs: number;
+  /** Null: all starts of the definition without a key. */
+  readonly key: string | null;
+  /** Default: ten times the period. */
+  readonly maxMs?: number;
+  /** Default: `last`. */
+  readonly data?: DebounceData;
 }
 
 export interface RestartRequest {
@@ -61,6 +77,8 @@ export interface StartedInstance {
   readonly instance: InstanceView;
   /** False: another instance already had the reference, and the start has joined it. */
   readonly isNew: boolean;
+  /** It has joined the window of the run: its data counts. */
+  readonly byWindow?: true;
 }
 
 export interface InstanceView {
@@ -89,6 +107,8 @@ export interface InstanceView {
   readonly data: JsonObject;
   readonly lastError: StepErrorView | null;
   readonly parent: ParentView | null;
+  /** Null if starts don't join it. */
+  readonly debounce: DebounceView | null;
   /** The instance that this one restarts. */
   readonly restartOf: string | null;
   /** The newest restart of this instance. */
@@ -97,6 +117,19 @@ export interface InstanceView {
   readonly trigger: TriggerView | null;
   /** Omitted if it has no trace, and in lists. */
   readonly traceId?: string;
+}
+
+/** The starts that an instance has collected. */
+export interface DebounceView {
+  /** Null: starts without a key. */
+  readonly key: string | null;
+  readonly data: DebounceData;
+  /** When it begins if no other start joins it; null: starts don't join it any more. */
+  readonly until: number | null;
+  /** When it begins at the latest. */
+  readonly latest: number;
+  /** Including the first one. */
+  readonly starts: number;
 }
 
 /** A trigger, and its due time or the time of its event. */
@@ -129,7 +162,10 @@ export interface ParentView {
 }
 
 /** An instance in a list: without its data, and with only the id of its parent. */
-export interface InstanceListItem extends Omit<InstanceView, 'data' | 'lastError' | 'parent'> {
+export interface InstanceListItem extends Omit<
+  InstanceView,
+  'data' | 'debounce' | 'lastError' | 'parent'
+> {
   readonly parent: Pick<ParentView, 'workflowId'> | null;
 }
 

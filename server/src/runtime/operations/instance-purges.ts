@@ -70,7 +70,7 @@ async function viewEnded(record: InstanceRecord): Promise<InstanceView> {
     return await viewInstance(record);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { ...listItem(record), data: {}, lastError: null, parent: null };
+    return { ...listItem(record), data: {}, debounce: null, lastError: null, parent: null };
   }
 }
 

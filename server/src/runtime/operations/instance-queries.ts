@@ -58,6 +58,11 @@ export interface InstanceQueriesOptions {
 /** Maximum number of instances whose definition is cached. */
 const KNOWN_DEFINITIONS_MAX = 10_000;
 
+/** What an instance with an open window has collected; null: the store has it. */
+async function inputOfWindow(record: InstanceRecord): Promise<JsonObject | null> {
+  return (await loadInstance(record)).debounce?.input ?? null;
+}
+
 export class InstanceQueries {
   readonly #options: InstanceQueriesOptions;
   /** Many callers may wait for the end of one instance, and then all read it at the same time. */
@@ -144,8 +149,11 @@ export class InstanceQueries {
       (text) => memoryCost(text ?? ''),
       readInput,
     );
+    const ofWindow = await this.read(id, (record) =>
+      record.debounceKey === null ? null : inputOfWindow(record),
+    );
+    if (ofWindow !== null) return ofWindow;
     if (input !== null) return input;
-    await this.load(id);
     throw new AppError('input_not_found', 'The run was started before the server kept inputs', {
       fields: { workflowId: id },
     });

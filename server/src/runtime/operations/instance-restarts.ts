@@ -2,6 +2,7 @@
 import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
+import { loadInstance } from '../instance-state/instance-views.js';
 import type { InstanceQueries } from './instance-queries.js';
 import type { InstanceView, RestartRequest } from '../model/instance-types.js';
 import type { InstanceStarter } from './instance-starter.js';
@@ -32,9 +33,11 @@ export class InstanceRestarts {
     const { queries, starts } = this.#options;
     const { idempotency = null, reason, version } = request;
     const data = await queries.getInput(id);
-    const old = await queries.read(id, (record) => {
+    const old = await queries.read(id, async (record) => {
       const { definitionId, priority, reference, tags, version: used } = record;
-      return { definitionId, priority, reference, tags, version: used };
+      const { debounce } = await loadInstance(record);
+      const isCollected = debounce?.data === 'list';
+      return { definitionId, priority, reference, tags, version: used, isCollected };
     });
     const { instance } = await starts.start({
       ...old,

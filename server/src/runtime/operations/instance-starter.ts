@@ -1,4 +1,5 @@
 /** Starts instances: for clients, who may repeat a request with the same Idempotency-Key, and for SubWorkflow steps. */
+import { collectedFrom } from '../../engine/model/debounce.js';
 import { childStartOf } from '../../engine/primitives/effects.js';
 import { DEFAULT_PRIORITY } from '../../engine/model/start-options.js';
 import type { ParentLink } from '../../engine/model/instance.js';
@@ -32,6 +33,14 @@ import {
   type StartAdmissionOptions,
 } from './start-admission.js';
 import { StartInsertion, StartRefusals, type Insertion } from './start-insertion.js';
+import {
+  debounceOf,
+  startAtOf,
+  viewStartDebounce,
+  windowOf,
+  type JoinedWindow,
+} from './start-debounce.js';
+import { JOIN_MS, type WindowJoins } from './window-joins.js';
 import { findWaitingWith, waitsForChild } from './waiting-ancestors.js';
 import type { InstanceEnds } from './instance-ends.js';
 
@@ -44,6 +53,9 @@ export interface InstanceStarterOptions extends Omit<StartAdmissionOptions, 'lat
   readonly catalog: Pick<DefinitionCatalog, 'latest' | 'startable'>;
   readonly runner: Pick<InstanceRunner, 'startInstance'>;
   readonly ends: Pick<InstanceEnds, 'begin' | 'wait'>;
+  readonly joins: Pick<WindowJoins, 'join'>;
+  /** Maximum size of what a window collects, in bytes of JSON. */
+  readonly collectedLengthMax: number;
   readonly environment: Pick<NodeEnvironment, 'retryStore' | 'store'>;
   /** Called when another start has terminated this instance in the store. */
   readonly replaced: (record: InstanceSummary) => void;
@@ -125,6 +137,7 @@ export class InstanceStarter {
     const { version = 'latest' } = request;
     const definition = await catalog.startable(definitionId, version);
     const startTime = clock.now();
+    const debounce = debounceOf(request, this.#options.collectedLengthMax);
     const start: NewInstance = {
       id,
       definition,
@@ -134,7 +147,8 @@ export class InstanceStarter {
       parent: null,
       requestHash: idempotency?.requestHash ?? null,
       startTime,
-      startAt: startAtOf(request, startTime),
+      startAt: startAtOf(request, startTime, debounce),
+      ...(debounce !== undefined && { debounce }),
       ...(priority !== undefined && { priority }),
       ...(restartOf !== undefined && { restartOf }),
       ...(request.trigger !== undefined && { trigger: request.trigger.start }),
@@ -143,8 +157,41 @@ export class InstanceStarter {
     const key = { reference, onConflict, conflictScope };
     const hooks = replaced === undefined ? {} : { replaced };
     const isLatest = version === 'latest';
-    const asked: RequestedStart = { start, key, tags, isLatest, actor };
-    return this.#answer(request, asked, await this.#insertion.insert(asked, hooks));
+    const isAdmitted = request.isCollected === true;
+    const asked: RequestedStart = { start, key, tags, isLatest, actor, isAdmitted };
+    const deadline = startTime + JOIN_MS;
+    for (;;) {
+      const insertion = await this.#insertion.insert(asked, hooks);
+      const joins = windowOf(insertion, asked);
+      if (joins === null) return this.#answer(request, asked, insertion);
+      const joined = await this.#join(insertion.start, joins);
+      if (joined !== null) return joined;
+      // Its window closed in between.
+      if (clock.now() < deadline) continue;
+      const message = 'Too many starts with this debounceKey arrive at the same time';
+      throw new AppError('overloaded', message, { retryAfterSeconds: 1 });
+    }
+  }
+
+  /** Null: the start came too late for this instance. */
+  async #join(
+    { data, debounce, id, input, requestHash }: NewInstance,
+    { instanceId, mayHaveJoined }: JoinedWindow,
+  ): Promise<Started | null> {
+    const { environment, joins, metrics } = this.#options;
+    const message = {
+      id,
+      periodMs: debounce?.periodMs ?? 0,
+      data,
+      ...(input !== undefined && input !== data && { input }),
+    };
+    const instance = await joins.join(instanceId, message, mayHaveJoined);
+    if (instance !== null) {
+      metrics.startJoined('debounce');
+      return { instance, isNew: false, byWindow: true, isInserted: false };
+    }
+    if (requestHash !== null) await environment.store.forgetJoinedStart(id, instanceId);
+    return null;
   }
 
   async #answer(
@@ -170,7 +217,7 @@ export class InstanceStarter {
         if (result.requestHash !== requestHash) throw otherRequest(result.record.id);
         return { instance: await viewInstance(result.record), isNew: false, isInserted: false };
       case 'joined':
-        metrics.startJoined();
+        metrics.startJoined('reference');
         return { instance: await viewInstance(result.record), isNew: false, isInserted: false };
       case 'in-use':
         throw this.#refusals.inUse(definition.id, result.record);
@@ -180,6 +227,7 @@ export class InstanceStarter {
         throw this.#refusals.queueFull(start);
       case 'disabled':
         throw this.#refusals.disabled(definition.id);
+      case 'window':
       case 'full':
         throw new AppError('internal', 'A start without a root cannot have too many descendants');
     }
@@ -238,6 +286,7 @@ export class InstanceStarter {
     if (inserted === null) throw new AppError('stopping', 'The server is stopping');
     const { result } = inserted;
     switch (result.outcome) {
+      case 'window':
       case 'full':
         return { outcome: 'full' };
       case 'disabled':
@@ -250,7 +299,7 @@ export class InstanceStarter {
         throw this.#refusals.queueFull(inserted.start);
       case 'joined':
       case 'joined-before':
-        metrics.startJoined();
+        metrics.startJoined('reference');
         return { outcome: 'joined', workflowId: result.record.id };
       case 'inserted':
       case 'exists':
@@ -284,16 +333,13 @@ export class InstanceStarter {
 }
 
 function viewStart(request: StartRequest, start: NewInstance): InstanceView {
-  const { data, definition, id, priority = DEFAULT_PRIORITY, reference, startTime } = start;
-  const { tags = {} } = start;
+  const { debounce: asked, definition, id, priority = DEFAULT_PRIORITY, reference } = start;
+  const { startTime, tags = {} } = start;
+  const data = collectedFrom(asked, start.data);
+  const debounce = viewStartDebounce(start);
   const queued = start.queues !== undefined && !isLater(start);
-  const shown = { ...request, data, priority, queued, reference, tags };
+  const shown = { ...request, data, debounce, priority, queued, reference, tags };
   return viewNew(id, definition, shown, startTime);
-}
-
-function startAtOf({ delayMs, startAt }: StartRequest, startTime: number): number | null {
-  if (delayMs !== undefined) return startTime + delayMs;
-  return startAt ?? null;
 }
 
 function otherRequest(workflowId: string): AppError {

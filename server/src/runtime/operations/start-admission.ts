@@ -38,6 +38,8 @@ export interface RequestedStart {
   readonly isLatest: boolean;
   /** The actor who terminates replaced instances. */
   readonly actor: string;
+  /** Input doesn't apply to the data. */
+  readonly isAdmitted?: boolean;
 }
 
 /** A member of the definition that is evaluated on the start data. */
@@ -70,12 +72,16 @@ export class StartAdmission {
   }
 
   /** The data, the tags and the priority. @throws AppError `invalid_data`, `invalid_request` */
-  async contentOf({ start, tags }: Pick<RequestedStart, 'start' | 'tags'>): Promise<Content> {
+  async contentOf({
+    isAdmitted,
+    start,
+    tags,
+  }: Pick<RequestedStart, 'isAdmitted' | 'start' | 'tags'>): Promise<Content> {
     const { data, definition, restartOf } = start;
     // A restarted instance has exactly the tags of the first one.
     const all = restartOf === undefined ? tagsOf(definition, tags) : (tags ?? {});
     const own = { tags: all, priority: start.priority ?? definition.priority ?? DEFAULT_PRIORITY };
-    if (definition.input === null) return { data, ...own };
+    if (definition.input === null || isAdmitted === true) return { data, ...own };
     return { data: await this.#options.inputSchemas.admit(definition, data), ...own };
   }
 

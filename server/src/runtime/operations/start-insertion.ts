@@ -7,7 +7,7 @@ import {
 import { AppError } from '../../base/errors.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
-import { isLater, type NewInstance } from '../instance-state/new-instance.js';
+import { isLater, isWindowed, type NewInstance } from '../instance-state/new-instance.js';
 import type { NodeEnvironment } from '../instances/node-environment.js';
 import { findExistingStart, type Inserted } from './find-existing-start.js';
 import type { StartRequest } from '../model/instance-types.js';
@@ -48,9 +48,9 @@ export class StartInsertion {
     try {
       start = await this.#options.admission.admit(asked);
     } catch (error) {
-      const found = await this.#findOther(asked);
+      const found = (await this.#findWindow(asked, error)) ?? (await this.#findOther(asked));
       if (found === null) throw error;
-      return { start: { ...asked.start, tags: {} }, result: found };
+      return found;
     }
     await hooks.check?.(start);
     return this.#insert(start, hooks.replaced);
@@ -60,14 +60,26 @@ export class StartInsertion {
    * The result of a start that the definition refuses, if the refusal doesn't matter: it joins an instance, or it repeats a
    * start that was accepted. Otherwise null.
    */
-  async #findOther(asked: RequestedStart): Promise<Inserted | null> {
+  async #findOther(asked: RequestedStart): Promise<Insertion | null> {
     const { admission, environment } = this.#options;
     const { start } = asked;
     const keyed = await admission.keyOf(asked, start.data).catch(() => null);
     const mayJoin = keyed?.conflict?.action === 'join';
     if (!mayJoin && start.requestHash === null && start.parent === null) return null;
     const conflict = mayJoin ? keyed.conflict : undefined;
-    return findExistingStart(environment.store, { ...start, ...keyed }, conflict);
+    const result = await findExistingStart(environment.store, { ...start, ...keyed }, { conflict });
+    return result === null ? null : { start: { ...start, tags: {} }, result };
+  }
+
+  /** The window is judged before the reference and the places: their expressions don't matter to a start that joins it. */
+  async #findWindow(asked: RequestedStart, error: unknown): Promise<Insertion | null> {
+    const { admission, environment } = this.#options;
+    const isLaterRule = error instanceof AppError && error.code === 'expression_failed';
+    if (!isWindowed(asked.start) || !isLaterRule) return null;
+    const start = { ...asked.start, ...(await admission.contentOf(asked)) };
+    const window = asked.start.debounce.key;
+    const result = await findExistingStart(environment.store, start, { window });
+    return result === null ? null : { start, result };
   }
 
   /**

@@ -111,7 +111,13 @@ export class TriggerControl {
         : null;
     const workflowId = ids.newId(time);
     const start = { name, time, event };
-    const attempt = await starter.start({ definition, trigger, start, workflowId });
+    const attempt = await starter.start({
+      definition,
+      trigger,
+      start,
+      workflowId,
+      isByHand: true,
+    });
     if (attempt.outcome === 'failed') throw attempt.error;
     if (attempt.outcome === 'disabled') {
       throw new AppError('definition_disabled', `The definition '${definitionId}' is disabled`, {

@@ -1,14 +1,18 @@
 /** Starts the runs of triggers: evaluates Data and Reference, and calls the same start as clients. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
-import type { TriggerDefinition, TriggerStart } from '../../engine/model/trigger.js';
-import { toObject, toReference } from '../../engine/values/convert-input.js';
+import type {
+  TriggerDebounce,
+  TriggerDefinition,
+  TriggerStart,
+} from '../../engine/model/trigger.js';
+import { toLimitKey, toObject, toReference } from '../../engine/values/convert-input.js';
 import { planInputs } from '../../engine/model/expression-plan.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError, type ErrorCode } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
 import { isRefusal, type ScriptRuntime } from '../../scripts/script-runtime.js';
 import { StoreUnavailableError } from '../../store/store.js';
-import type { InstanceView } from '../model/instance-types.js';
+import type { DebounceRequest, InstanceView } from '../model/instance-types.js';
 import type { InstanceStarter } from '../operations/instance-starter.js';
 import { triggerContext } from '../passes/evaluator.js';
 import type { LastFiring } from '../trigger-records/trigger-state.js';
@@ -42,6 +46,8 @@ export interface TriggeredStart extends TraceHeaders {
   readonly trigger: TriggerDefinition;
   readonly start: TriggerStart;
   readonly workflowId: string;
+  /** A person starts the run, which doesn't wait for others. */
+  readonly isByHand?: true;
 }
 
 export type StartAttempt =
@@ -65,18 +71,20 @@ export class TriggerStarter {
   async start(triggered: TriggeredStart): Promise<StartAttempt> {
     const { definition, start, trigger, workflowId } = triggered;
     try {
-      const { data, reference } = await this.#evaluate(triggered);
-      const { instance, isNew } = await this.#options.starts.start({
+      const { data, debounce, reference } = await this.#evaluate(triggered);
+      const { byWindow, instance, isNew } = await this.#options.starts.start({
         definitionId: definition.id,
         version: definition.version,
         data,
         reference,
-        idempotency: null,
+        // A repeated start joins once.
+        idempotency: debounce === null ? null : { key: workflowId, requestHash: workflowId },
+        ...(debounce !== null && { debounce }),
         actor: `trigger ${trigger.name}`,
         trigger: { start, workflowId },
         ...traceHeadersOf(triggered),
       });
-      return { outcome: isNew ? 'started' : 'joined', instance };
+      return { outcome: isNew || byWindow === true ? 'started' : 'joined', instance };
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error;
       if (!(error instanceof AppError))
@@ -96,12 +104,16 @@ export class TriggerStarter {
   }
 
   /** @throws AppError `invalid_data`, `python_unavailable` */
-  async #evaluate({
-    definition,
-    start,
-    trigger,
-  }: TriggeredStart): Promise<{ readonly data: JsonObject; readonly reference: string | null }> {
+  async #evaluate({ definition, isByHand, start, trigger }: TriggeredStart): Promise<{
+    readonly data: JsonObject;
+    readonly reference: string | null;
+    readonly debounce: DebounceRequest | null;
+  }> {
+    const { source } = trigger;
+    const debounce = source.kind === 'event' && isByHand !== true ? source.debounce : null;
+    const key = debounce?.key ?? null;
     const inputs = [
+      ...(key === null ? [] : [{ name: 'Key', value: key }]),
       ...(trigger.data === null ? [] : [{ name: 'Data', value: trigger.data }]),
       ...(trigger.reference === null ? [] : [{ name: 'Reference', value: trigger.reference }]),
     ];
@@ -117,11 +129,15 @@ export class TriggerStarter {
     if (!result.ok) {
       const { message } = result.error;
       if (isRefusal(result.error)) throw new AppError('python_unavailable', message);
-      const source = plan.sources[result.index] ?? '';
-      throw invalid(`Trigger '${trigger.name}': ${message} in expression '${source}'`);
+      const failed = plan.sources[result.index] ?? '';
+      throw invalid(`Trigger '${trigger.name}': ${message} in expression '${failed}'`);
     }
     const values = plan.build(result.values);
-    return { data: dataOf(trigger, start, values), reference: referenceOf(trigger, values) };
+    return {
+      data: dataOf(trigger, start, values),
+      reference: referenceOf(trigger, values),
+      debounce: debounce === null ? null : debounceOf(trigger, debounce, values),
+    };
   }
 }
 
@@ -152,6 +168,19 @@ function dataOf(trigger: TriggerDefinition, start: TriggerStart, values: JsonObj
   const data = toObject(values['Data'] ?? null);
   if (!data.ok) throw invalid(`Trigger '${trigger.name}': Data: ${data.message}`);
   return data.value;
+}
+
+function debounceOf(
+  trigger: TriggerDefinition,
+  { data, maxMs, periodMs }: TriggerDebounce,
+  values: JsonObject,
+): DebounceRequest {
+  const value = values['Key'] ?? null;
+  const max = maxMs === null ? {} : { maxMs };
+  if (value === null || value === '') return { periodMs, key: null, data, ...max };
+  const key = toLimitKey(value);
+  if (!key.ok) throw invalid(`Trigger '${trigger.name}': Key of Debounce: ${key.message}`);
+  return { periodMs, key: key.value, data, ...max };
 }
 
 function referenceOf(trigger: TriggerDefinition, values: JsonObject): string | null {

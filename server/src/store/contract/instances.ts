@@ -1,4 +1,4 @@
-/** Instances, with their messages, history and audit. Rules S1–S14: ../store.ts. */
+/** Instances, with their messages, history and audit. Rules S1–S16: ../store.ts. */
 import type { Priority } from '../../engine/model/start-options.js';
 import type {
   AuditEntry,
@@ -42,6 +42,8 @@ export interface InstanceStore {
    */
   insertInstance(insert: InsertInstance): Promise<InsertInstanceResult>;
   getInstance(id: string): Promise<InstanceRecord | null>;
+  /** The start with this id has not joined the instance after all: a later insert of it is as if there had been none. */
+  forgetJoinedStart(id: string, instanceId: string): Promise<void>;
   /** The `input` with which the instance was inserted; null if there is no such instance, or it was inserted without one. */
   getInput(id: string): Promise<string | null>;
   /** Those of the instances that exist, in any order. For display. */

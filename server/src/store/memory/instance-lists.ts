@@ -89,6 +89,7 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
   const {
     concurrencyKey,
     countsFrom,
+    debounceKey,
     place,
     priority,
     queued,
@@ -126,6 +127,7 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
     priority,
     queued,
     countsFrom,
+    debounceKey,
     concurrencyKey,
     place,
     restartOf,

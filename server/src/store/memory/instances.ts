@@ -53,6 +53,8 @@ export function commitInstance(
     place: commit.takesPlace === true ? 'held' : current.place,
     crashes: commit.crashes ?? 0,
     revision: current.revision + 1,
+    countsFrom: commit.window?.countsFrom ?? current.countsFrom,
+    debounceKey: commit.window?.isOpen === false ? null : current.debounceKey,
   });
   const taking = { instanceId: commit.id, priority: current.priority, now };
   const refused = changeSlots(data, commit, taking);
@@ -60,6 +62,7 @@ export function commitInstance(
     data.instances.set(commit.id, current);
     return { outcome: 'refused', refused };
   }
+  if (commit.window?.input !== undefined) data.inputs.set(commit.id, commit.window.input);
   const limitedBy = insertSideRecords(data, commit.side);
   insertDeliveries(data, [commit.deliveries ?? []]);
   for (const entry of commit.audit ?? []) noteAction(data, commit.id, entry);

@@ -52,6 +52,7 @@ interface KeptJoin {
   readonly joinedAt: number;
   /** As it was then. */
   readonly record: InstanceRecord;
+  readonly byWindow?: true;
 }
 
 export interface MemoryData {

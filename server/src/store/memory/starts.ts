@@ -89,12 +89,28 @@ export function getInput(data: MemoryData, [id]: OperationArguments<'getInput'>)
 function joinedBefore(data: MemoryData, { id, requestHash }: InstanceRecord): Result | null {
   const known = requestHash === null ? undefined : data.joinedStarts.get(id);
   if (known === undefined) return null;
-  return { outcome: 'joined-before', record: known.record, requestHash: known.requestHash };
+  const { byWindow, record, requestHash: first } = known;
+  if (byWindow !== true) return { outcome: 'joined-before', record, requestHash: first };
+  const current = data.instances.get(record.id);
+  if (current === undefined) return null;
+  return { outcome: 'joined-before', record: current, requestHash: first, byWindow };
 }
 
-function refusedNow(data: MemoryData, { conflict, record }: InsertInstance): Result | null {
+function refusedNow(data: MemoryData, insert: InsertInstance): Result | null {
+  const { conflict, record } = insert;
   const { definitionId, id, reference, requestHash, startTime } = record;
   if (data.disabled.has(definitionId)) return { outcome: 'disabled' };
+  const window = openWindow(data, insert);
+  if (window !== null) {
+    if (requestHash !== null)
+      data.joinedStarts.set(id, {
+        requestHash,
+        record: window,
+        joinedAt: startTime,
+        byWindow: true,
+      });
+    return { outcome: 'window', instanceId: window.id };
+  }
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
   if (conflict.action === 'queue') {
     const last = queueOf(data, { definitionId, reference })
@@ -110,6 +126,23 @@ function refusedNow(data: MemoryData, { conflict, record }: InsertInstance): Res
     data.joinedStarts.set(id, { requestHash, record: kept, joinedAt: startTime });
   }
   return { outcome: 'joined', record: newest };
+}
+
+function openWindow(data: MemoryData, { record, window }: InsertInstance): InstanceRecord | null {
+  const { definitionId } = record;
+  if (window === undefined) return null;
+  const open = [...data.instances.values()].find(
+    (other) =>
+      other.definitionId === definitionId && other.debounceKey === window && isLive(other.status),
+  );
+  return open ?? null;
+}
+
+export function forgetJoinedStart(
+  data: MemoryData,
+  [id, instanceId]: OperationArguments<'forgetJoinedStart'>,
+): void {
+  if (data.joinedStarts.get(id)?.record.id === instanceId) data.joinedStarts.delete(id);
 }
 
 function terminateOpen(data: MemoryData, { conflict, record }: InsertInstance): Result {

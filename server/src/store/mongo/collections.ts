@@ -182,11 +182,10 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
   for (const field of ['tagTerms', 'fieldTerms']) {
     await ensurePartialIndex(collections.instances, field, { [field]: 1, startTime: -1, _id: -1 });
   }
-  await ensurePartialIndex(collections.instances, 'failureKey', {
-    failureKey: 1,
-    startTime: -1,
-    _id: -1,
-  });
+  const ofWindow = { definitionId: 1, debounceKey: 1, _id: 1 } as const;
+  await ensurePartialIndex(collections.instances, 'debounceKey', ofWindow);
+  const ofFailure = { failureKey: 1, startTime: -1, _id: -1 } as const;
+  await ensurePartialIndex(collections.instances, 'failureKey', ofFailure);
   await ensurePartialIndex(collections.instances, 'failureKey', FAILURES_INDEX);
   await ensurePartialIndex(collections.instances, 'rootId', { rootId: 1, status: 1 });
   await ensurePartialIndex(collections.instances, 'openChangedAt', {

@@ -3,6 +3,7 @@ import { isLive, type InstanceCommit } from '../records/instances.js';
 import { encodeText } from '../text-codec.js';
 import type { InstanceDocument, Provenance } from './documents.js';
 import type { GuardedUpdate } from './grouped-commits.js';
+import type { inputChangeOf } from './inputs.js';
 import { changeFieldsOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText } from './packed-text.js';
@@ -13,6 +14,7 @@ import { valueFieldsOf } from './term-fields.js';
 export function guardedUpdateOf(
   commit: InstanceCommit,
   { attemptId }: Pick<Provenance, 'attemptId'>,
+  input: Awaited<ReturnType<typeof inputChangeOf>>,
 ): GuardedUpdate {
   const { epoch, inSeq, revision } = commit;
   const change = changeFieldsOf(commit);
@@ -28,6 +30,8 @@ export function guardedUpdateOf(
       ...moved.set,
       ...(commit.queued === true && { queued: true as const }),
       ...(commit.takesPlace === true && { place: 'held' as const }),
+      ...(commit.window !== undefined && { countsFrom: commit.window.countsFrom }),
+      ...input.set,
       status: commit.status,
       endTime: commit.endTime,
       ...change.set,
@@ -43,6 +47,8 @@ export function guardedUpdateOf(
       ...values?.unset,
       ...moved.unset,
       ...(commit.queued === false && { queued: '' as const }),
+      ...(commit.window?.isOpen === false && { debounceKey: '' as const }),
+      ...input.unset,
       ...(!isLive(commit.status) && WITHOUT_SLOTS),
     },
     audit: commit.audit ?? [],

@@ -83,6 +83,8 @@ export interface InstanceDocument {
   readonly countsFrom?: number;
   /** Absent if there is none. */
   readonly concurrencyKey?: string;
+  /** Absent if it has no open window. */
+  readonly debounceKey?: string;
   readonly place?: Place;
   readonly retentionMs?: number;
   /** Absent if no trigger started the instance. */

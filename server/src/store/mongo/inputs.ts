@@ -7,11 +7,12 @@
  *  IN2 A start that is refused removes its input. If its process died, `sweepInputs` does.
  */
 import { randomUUID } from 'node:crypto';
-import type { InsertInstance } from '../records/instances.js';
+import type { InsertInstance, InstanceCommit } from '../records/instances.js';
 import type { InputDocument, InstanceDocument } from './documents.js';
 import { instanceDocumentOf, isLongInput } from './instance-documents.js';
 import type { MongoContext, SweepPosition } from './mongo-context.js';
 import { packText } from './packed-text.js';
+import { encodeText } from '../text-codec.js';
 
 export type InputContext = Pick<MongoContext, 'inputs' | 'instances'>;
 
@@ -22,16 +23,37 @@ export function inputIdOf({ _id, inputId }: Pick<InstanceDocument, '_id' | 'inpu
 
 /** The document of a new instance, with its input; a long input is inserted now. */
 export async function withInput(
-  { inputs }: InputContext,
+  context: InputContext,
   { input, record }: InsertInstance,
 ): Promise<InstanceDocument> {
   const document = instanceDocumentOf(record);
   if (input === undefined) return document;
-  if (!isLongInput(input)) return { ...document, input: packText(input) };
-  const inputId = `${document._id}:${randomUUID()}`;
-  const { lastChangeAt: at } = record;
-  await inputs.insertOne({ _id: inputId, instanceId: document._id, at, body: packText(input) });
-  return { ...document, inputId };
+  return { ...document, ...(await inputFieldsOf(context, { input, ...record })) };
+}
+
+type InputFields = Pick<InstanceDocument, 'input' | 'inputId'>;
+
+/** A long input is inserted now. */
+async function inputFieldsOf(
+  { inputs }: Pick<InputContext, 'inputs'>,
+  { id, input, lastChangeAt: at }: Pick<InstanceCommit, 'id' | 'lastChangeAt'> & { input: string },
+): Promise<InputFields> {
+  if (!isLongInput(input)) return { input: packText(input) };
+  const instanceId = encodeText(id);
+  const inputId = `${instanceId}:${randomUUID()}`;
+  await inputs.insertOne({ _id: inputId, instanceId, at, body: packText(input) });
+  return { inputId };
+}
+
+/** The fields of a commit that replaces the input. `sweepInputs` removes the former one, and that of a lost commit. */
+export async function inputChangeOf(
+  context: Pick<InputContext, 'inputs'>,
+  { id, lastChangeAt, window }: InstanceCommit,
+): Promise<{ readonly set: InputFields; readonly unset: Readonly<Record<string, ''>> }> {
+  const input = window?.input;
+  if (input === undefined) return { set: {}, unset: {} };
+  const set = await inputFieldsOf(context, { id, input, lastChangeAt });
+  return { set, unset: set.input === undefined ? { input: '' } : { inputId: '' } };
 }
 
 /** The instance wasn't inserted. */

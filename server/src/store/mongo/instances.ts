@@ -12,6 +12,7 @@ import type { OperationArguments, OperationResult } from '../store-operations.js
 import { encodeText, decodeText } from '../text-codec.js';
 import { afterCommit, guardedUpdateOf } from './commit-updates.js';
 import type { InstanceDocument } from './documents.js';
+import { inputChangeOf } from './inputs.js';
 import { instanceOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional, unpackText } from './packed-text.js';
@@ -48,7 +49,8 @@ export async function commitInstance(
   if (hasSlotChanges(commit.slots, commit.side)) return commitWithSlots(context, commit);
   const attempt = attemptOf(commit);
   const inserted = await insertSideRecords(context, commit.side, { ...attempt, replaces: true });
-  if (await context.groupedWrites.commits.commit(guardedUpdateOf(commit, attempt))) {
+  const update = guardedUpdateOf(commit, attempt, await inputChangeOf(context, commit));
+  if (await context.groupedWrites.commits.commit(update)) {
     await afterCommit(context, commit);
     return 'committed';
   }

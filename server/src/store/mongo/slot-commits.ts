@@ -6,6 +6,7 @@ import { encodeText } from '../text-codec.js';
 import type { InstanceDocument, Provenance } from './documents.js';
 import type { GuardedUpdate } from './grouped-commits.js';
 import { afterCommit, guardedUpdateOf } from './commit-updates.js';
+import { inputChangeOf } from './inputs.js';
 import type { MongoContext } from './mongo-context.js';
 import { attemptOf, insertSideRecords, takeBack } from './side-records.js';
 import { changedFields, endedWaits, prepareChanges, type PreparedChanges } from './slot-changes.js';
@@ -107,7 +108,7 @@ async function write(
   commit: InstanceCommit,
   { attempt, known, prepared }: Writing,
 ): Promise<Change | 'lost'> {
-  const update = guardedUpdateOf(commit, attempt);
+  const update = guardedUpdateOf(commit, attempt, await inputChangeOf(context, commit));
   const mayWait = prepared.waits.length + prepared.items.size > 0;
   let before: SlotFields | null = known;
   for (let round = 0; round < ATTEMPTS_MAX; round += 1) {

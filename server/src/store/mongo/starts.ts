@@ -1,5 +1,5 @@
 /** Inserts new instances: when a start is rejected, and what is stored with it. */
-import { joinedStartOf, recordIn, type JoinedStart } from '../joined-starts.js';
+import { joinedStartOf, recordIn, windowStartOf, type JoinedStart } from '../joined-starts.js';
 import {
   queueRefusal,
   referenceKeyOf,
@@ -9,6 +9,7 @@ import {
   type InstanceSummary,
 } from '../records/instances.js';
 import { placesKeyOf } from '../records/places.js';
+import { windowKeyOf } from '../records/windows.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { FAR_FUTURE_MS, StoreUnavailableError } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
@@ -57,14 +58,20 @@ export async function insertInstance(
   );
 }
 
-/** The claims that a start replaces: the one of its places first. Null: it has no rules. */
+/** The claims that a start replaces: the one of its window or its places first. Null: it has no rules. */
 function claimKeysOf({
   conflict,
   places,
   record,
+  window,
 }: InsertInstance): readonly [string, string?] | null {
   const { concurrencyKey, definitionId } = record;
   const reference = conflict === undefined ? null : encodeText(referenceKeyOf(record));
+  if (window !== undefined) {
+    // It asks for a place later.
+    const key = encodeText(windowKeyOf(record, window));
+    return reference === null ? [key] : [key, reference];
+  }
   if (places === undefined || concurrencyKey === null)
     return reference === null ? null : [reference];
   const key = encodeText(placesKeyOf({ definitionId, key: concurrencyKey }));
@@ -175,6 +182,8 @@ async function insertByRules(
         : ([claim, await readClaim(context, second)] as const);
     const refused = (await known(context, record)) ?? (await disabled(context, record));
     if (refused !== null) return refused;
+    const joined = await joinedWindow(context, insert);
+    if (joined !== null) return joined;
     const inUse = (await refusedNow(context, insert)) ?? (await refusalByPlaces(context, insert));
     if (inUse !== null) return inUse;
     const outcome = await counted(context, insert, () =>
@@ -254,7 +263,12 @@ async function joinedBefore(
       ? await getInstance(context, [decodeText(start.instanceId)])
       : recordIn(unpackText(start.body));
   if (record === null) return null;
-  return { outcome: 'joined-before', record, requestHash: decodeText(start.requestHash) };
+  return {
+    outcome: 'joined-before',
+    record,
+    requestHash: decodeText(start.requestHash),
+    ...(start.body === undefined && { byWindow: true as const }),
+  };
 }
 
 async function disabled(
@@ -262,6 +276,37 @@ async function disabled(
   { definitionId }: InstanceRecord,
 ): Promise<Result | null> {
   return (await disabledDefinitions.has(definitionId)) ? { outcome: 'disabled' } : null;
+}
+
+async function joinedWindow(
+  context: MongoContext,
+  { record, window }: InsertInstance,
+): Promise<Result | null> {
+  const { definitionId, id } = record;
+  if (window === undefined) return null;
+  const open = await context.instances.findOne(
+    {
+      definitionId: encodeText(definitionId),
+      debounceKey: encodeText(window),
+      openChangedAt: { $exists: true },
+      status: { $in: ['Runnable', 'Suspended'] },
+    },
+    { projection: { _id: 1 } },
+  );
+  if (open === null) return null;
+  const instanceId = decodeText(open._id);
+  // The same start was repeated on another node, and has opened the window in between.
+  if (instanceId === id) return existing(context, record);
+  const kept = windowStartOf(record, instanceId);
+  const earlier = kept === null ? null : await insertJoinedStart(context, kept, record);
+  return earlier ?? { outcome: 'window', instanceId };
+}
+
+export async function forgetJoinedStart(
+  { joinedStarts }: MongoContext,
+  [id, instanceId]: OperationArguments<'forgetJoinedStart'>,
+): Promise<void> {
+  await joinedStarts.deleteOne({ _id: encodeText(id), instanceId: encodeText(instanceId) });
 }
 
 async function refusedNow(

@@ -96,7 +96,12 @@ export async function joinedBefore(
   const joined =
     body === null ? await findById(statements, row.text('instance_id')) : recordIn(body);
   if (joined === null) return null;
-  return { outcome: 'joined-before', record: joined, requestHash: row.text('request_hash') };
+  return {
+    outcome: 'joined-before',
+    record: joined,
+    requestHash: row.text('request_hash'),
+    ...(body === null && { byWindow: true as const }),
+  };
 }
 
 export async function findById(statements: Statements, id: string): Promise<InstanceRecord | null> {

@@ -4,14 +4,12 @@
  * Commits compare and set `{id, epoch, inSeq, revision}`, takeovers `{id, epoch}`. Operations that arrive at the same moment
  * share one statement.
  */
-import { NO_INDEX } from '../../engine/values/index-fields.js';
 import { storedFailingSince } from '../failing-since.js';
 import { GroupCommit } from '../group-commit.js';
-import { failureText, indexText } from '../json-columns.js';
+import { failureText } from '../json-columns.js';
 import type {
   InstanceRecord,
   CommitOutcome,
-  IndexChange,
   InstanceCommit,
   DueInstance,
   InstanceClaim,
@@ -21,15 +19,17 @@ import { CLAIM_NAMES, claimOf } from '../sql/instances.js';
 import { changesSlots } from '../sql/slot-rows.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
-import type { Database, Statements } from './database.js';
 import {
-  instanceOf,
-  RECORD_NAMES,
-  wakesOf,
-  CHANGE_SPAN_MS,
-  appendedAudit,
-  auditBodyOf,
-} from './instance-rows.js';
+  assignmentsOf,
+  auditPart,
+  fieldsPart,
+  NO_CHANGE,
+  queuedPart,
+  versionsPart,
+  windowPart,
+} from './commit-parts.js';
+import type { Database, Statements } from './database.js';
+import { instanceOf, RECORD_NAMES, wakesOf, CHANGE_SPAN_MS } from './instance-rows.js';
 import { insertDeliveriesParts, lengthOfDeliveries } from './notifications.js';
 import { columnName } from './notation.js';
 import { inLockOrder, Parameters, withParts } from './parameters.js';
@@ -95,13 +95,12 @@ const COMMITS: Columns<InstanceCommit> = {
   state: ['text', ({ state }) => state],
 };
 
-const NO_CHANGE: IndexChange = { before: NO_INDEX, after: NO_INDEX };
-
 export function createCommitGroup(database: Database): Groups['commits'] {
   return new GroupCommit({
     keyOf: ({ id }) => id,
-    sizeOf: ({ deliveries, side, state }) =>
+    sizeOf: ({ deliveries, side, state, window }) =>
       state.length +
+      (window?.input?.length ?? 0) +
       (side.activities.length + side.history.length) * 1000 +
       lengthOfDeliveries(deliveries),
     repeatLimits: database.repeatLimits,
@@ -130,12 +129,14 @@ async function commitAll(
   const fields = fieldsPart(parameters, indexed);
   const versions = versionsPart(parameters, commits);
   const queued = queuedPart(parameters, commits);
+  const window = windowPart(parameters, commits);
   const audited = auditPart(parameters, commits);
   const text = withParts(
     [
       fields?.part ?? null,
       versions?.part ?? null,
       queued?.part ?? null,
+      window?.part ?? null,
       audited?.part ?? null,
       `changed AS (
   UPDATE @instances AS i SET
@@ -145,7 +146,7 @@ async function commitAll(
     schema_version = w.schema_version, state = w.state, revision = i.revision + 1,
     inbox_ids = CASE WHEN w.keep_inbox THEN i.inbox_ids ELSE '{}' END,
     inbox_bodies = CASE WHEN w.keep_inbox THEN i.inbox_bodies ELSE '{}' END,
-    inbox_bytes = CASE WHEN w.keep_inbox THEN i.inbox_bytes ELSE 0 END${assignmentsOf(fields, versions, queued, audited)}
+    inbox_bytes = CASE WHEN w.keep_inbox THEN i.inbox_bytes ELSE 0 END${assignmentsOf(fields, versions, queued, window, audited)}
   FROM ${rows}
   WHERE i.id = w.id AND i.epoch = w.epoch AND i.in_seq = w.in_seq AND i.revision = w.revision
   RETURNING i.id, i.owner, i.wake_at, i.under_way, i.status, i.start_time
@@ -170,108 +171,6 @@ async function commitAll(
   const changed = await statements.query(text, parameters.values);
   const ids = new Set(changed.map((row) => row.text('id')));
   return commits.map(({ id }) => (ids.has(id) ? 'committed' : 'lost'));
-}
-
-/** A part of the statement that only some commits need, and the columns that it sets. */
-interface OptionalPart {
-  readonly part: string;
-  readonly assignment: string;
-}
-
-function assignmentsOf(...parts: readonly (OptionalPart | null)[]): string {
-  return parts.map((part) => part?.assignment ?? '').join('');
-}
-
-const FIELDS: Columns<InstanceCommit> = {
-  id: ['text', ({ id }) => id],
-  fields: ['text', ({ indexChange = NO_CHANGE }) => indexText(indexChange.after)],
-};
-
-/** Few commits change index fields. */
-function fieldsPart(
-  parameters: Parameters,
-  indexed: readonly InstanceCommit[],
-): OptionalPart | null {
-  if (indexed.length === 0) return null;
-  return {
-    part: `indexed AS (SELECT * FROM ${parameters.rows('f', indexed, FIELDS)})`,
-    assignment: `,
-    fields = CASE WHEN EXISTS (SELECT FROM indexed AS f WHERE f.id = i.id)
-      THEN (SELECT f.fields FROM indexed AS f WHERE f.id = i.id) ELSE i.fields END`,
-  };
-}
-
-const VERSIONS: Columns<InstanceCommit> = {
-  id: ['text', ({ id }) => id],
-  version: ['number', ({ version = null }) => version],
-  retention_ms: ['number', ({ retentionMs = null }) => retentionMs],
-};
-
-/** Only a modification changes the version. */
-function versionsPart(
-  parameters: Parameters,
-  commits: readonly InstanceCommit[],
-): OptionalPart | null {
-  const moved = commits.filter(({ version }) => version !== undefined);
-  if (moved.length === 0) return null;
-  return {
-    part: `moved AS (SELECT * FROM ${parameters.rows('v', moved, VERSIONS)})`,
-    assignment: `,
-    version = COALESCE((SELECT v.version FROM moved AS v WHERE v.id = i.id), i.version),
-    retention_ms = CASE WHEN EXISTS (SELECT FROM moved AS v WHERE v.id = i.id)
-      THEN (SELECT v.retention_ms FROM moved AS v WHERE v.id = i.id) ELSE i.retention_ms END`,
-  };
-}
-
-const QUEUED: Columns<InstanceCommit> = {
-  id: ['text', ({ id }) => id],
-  queued: ['boolean', ({ queued = false }) => queued],
-  place: ['text', ({ takesPlace }) => (takesPlace === true ? 'held' : null)],
-};
-
-/** Few instances wait for others. */
-function queuedPart(
-  parameters: Parameters,
-  commits: readonly InstanceCommit[],
-): OptionalPart | null {
-  const changed = commits.filter(({ queued }) => queued !== undefined);
-  if (changed.length === 0) return null;
-  return {
-    part: `queues AS (SELECT * FROM ${parameters.rows('q', changed, QUEUED)})`,
-    assignment: `,
-    queued = COALESCE((SELECT q.queued FROM queues AS q WHERE q.id = i.id), i.queued),
-    place = COALESCE((SELECT q.place FROM queues AS q WHERE q.id = i.id), i.place)`,
-  };
-}
-
-interface AuditRow {
-  readonly instanceId: string;
-  readonly position: number;
-  readonly body: string;
-}
-
-const AUDIT: Columns<AuditRow> = {
-  id: ['text', ({ instanceId }) => instanceId],
-  position: ['number', ({ position }) => position],
-  body: ['text', ({ body }) => body],
-};
-
-/** Only commits of modifications are audited. */
-function auditPart(
-  parameters: Parameters,
-  commits: readonly InstanceCommit[],
-): OptionalPart | null {
-  const rows = commits.flatMap(({ audit = [], id }) =>
-    audit.map((entry, position) => ({ instanceId: id, position, body: auditBodyOf(entry) })),
-  );
-  if (rows.length === 0) return null;
-  const added =
-    '(SELECT array_agg(a.body ORDER BY a.position) FROM audited AS a WHERE a.id = i.id)';
-  return {
-    part: `audited AS (SELECT * FROM ${parameters.rows('a', rows, AUDIT)})`,
-    assignment: `,
-    audit = ${appendedAudit('i.audit', added)}`,
-  };
 }
 
 /** Without the records that the same commit removes: the parts of one statement don't see each other's writes. */

@@ -2,7 +2,7 @@
  * Starts with a conflict rule (rule S10): a transaction that first takes an advisory lock on the definition and reference.
  * The lock ends with the transaction, so a node that dies blocks no other.
  */
-import { joinedStartOf, type JoinedStart } from '../joined-starts.js';
+import { joinedStartOf, windowStartOf, type JoinedStart } from '../joined-starts.js';
 import type { NewActivityRecord } from '../records/activities.js';
 import {
   queueRefusal,
@@ -17,9 +17,11 @@ import {
 } from '../records/instances.js';
 import { placesKeyOf } from '../records/places.js';
 import { slotsKeyOf, type LimitKey } from '../records/slots.js';
+import { windowKeyOf } from '../records/windows.js';
 import type { Columns } from '../sql/columns.js';
 import { lastBefore, lastCounting, summaryOf } from '../sql/instances.js';
 import { refusalByPlaces } from '../sql/places.js';
+import { openWindow } from '../sql/starts.js';
 import { changesSlots, slotKeysOf } from '../sql/slot-rows.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
@@ -49,15 +51,18 @@ export function insertInstance(
   [insert]: OperationArguments<'insertInstance'>,
 ): Promise<Result> {
   const { conflict, places, record } = insert;
-  if (conflict === undefined && places === undefined && !changesSlots(insert))
-    return insertFreely(context, insert);
+  const hasRule = conflict !== undefined || places !== undefined || insert.window !== undefined;
+  if (!hasRule && !changesSlots(insert)) return insertFreely(context, insert);
   // Those of this process wait without a connection.
   const [slot] = slotKeysOf(insert);
   const key =
     conflict === undefined
       ? (placesKey(record) ?? (slot === undefined ? '' : slotsKeyOf(slot)))
       : referenceKeyOf(record);
-  return context.references.run(key, () => insertByRule(context, insert));
+  const work = (): Promise<Result> =>
+    context.references.run(key, () => insertByRule(context, insert));
+  if (insert.window === undefined) return work();
+  return context.references.run(windowKeyOf(record, insert.window), work);
 }
 
 async function insertByRule(context: PostgresContext, insert: InsertInstance): Promise<Result> {
@@ -103,7 +108,8 @@ async function insertLocked(
   const joined = await joinedBefore(statements, record);
   if (joined !== null) return joined;
   if (await isDisabled(statements, record.definitionId)) return { outcome: 'disabled' };
-  const refused = await refusedNow(statements, insert);
+  const refused =
+    (await joinedWindow(statements, insert)) ?? (await refusedNow(statements, insert));
   if (refused !== null) return refused;
   if (!mayInsert) return { outcome: 'full' };
   const noPlace = await runSteps(statements, refusalByPlaces(insert));
@@ -142,10 +148,12 @@ async function lock(statements: Statements, insert: InsertInstance): Promise<voi
   const { conflict, record } = insert;
   const keys = [
     ...(conflict === undefined ? [] : [referenceKeyOf(record)]),
+    ...(insert.window === undefined ? [] : [windowKeyOf(record, insert.window)]),
     ...(insert.places === undefined ? [] : [placesKey(record) ?? '']),
     ...slotKeysOf(insert).map(slotsKeyOf),
   ];
-  const joins = conflict?.action === 'join' && record.requestHash !== null;
+  const mayJoin = conflict?.action === 'join' || insert.window !== undefined;
+  const joins = mayJoin && record.requestHash !== null;
   await lockKeys(statements, keys, joins ? record.id : null);
 }
 
@@ -182,6 +190,18 @@ async function newestIn(
     [encodeTextWithoutNul(reference), encodeTextWithoutNul(definitionId)],
   );
   return row;
+}
+
+async function joinedWindow(
+  statements: Statements,
+  insert: InsertInstance,
+): Promise<Result | null> {
+  const { record } = insert;
+  const instanceId = await runSteps(statements, openWindow(insert));
+  if (instanceId === null) return null;
+  const kept = windowStartOf(record, instanceId);
+  if (kept !== null) await insertJoinedStart(statements, kept);
+  return { outcome: 'window', instanceId };
 }
 
 async function refusedNow(

@@ -9,6 +9,7 @@ import type { InboxMessage } from './messages.js';
 import type { DeliveryRecord } from './notifications.js';
 import type { Place, PlaceRule } from './places.js';
 import type { LimitKey, RefusedSlots, SlotChanges, SlotOutcome } from './slots.js';
+import type { WindowChange } from './windows.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
@@ -57,8 +58,10 @@ export interface InstanceRecord {
   readonly priority: Priority;
   /** It waits for instances with the same reference that are before it. */
   readonly queued: boolean;
-  /** From when on it counts for those that wait, if not from `startTime` on. Never changes. */
+  /** From when on it counts for those that wait, if not from `startTime` on. Only its open window moves it. */
   readonly countsFrom: number | null;
+  /** The key of its open window: starts of the definition with this key join it. Null: it has none. Empty: without a key. */
+  readonly debounceKey: string | null;
   /** Null: its definition doesn't limit how many run at a time. Never changes. See places.ts. */
   readonly concurrencyKey: string | null;
   /** `later` also without a key: it will wait for those with its reference. Otherwise null without a key. */
@@ -139,6 +142,8 @@ export interface InstanceCommit {
   readonly queued?: boolean;
   /** With `queued`: it holds a place from now on, whether or not it waited for one. */
   readonly takesPlace?: true;
+  /** Omitted if its window has not changed. */
+  readonly window?: WindowChange;
   /** Default: 0. */
   readonly crashes?: number;
   readonly state: string;
@@ -195,6 +200,8 @@ export interface InsertInstance {
   readonly input?: string;
   /** What happens if another instance of the same definition has the same reference (rule S10). Omitted: nothing. */
   readonly conflict?: ConflictRule;
+  /** Joins the open window of the definition with this key, if there is one (rule S16). It comes before `conflict`. */
+  readonly window?: string;
   /** What happens if all places are taken (rule S14). Omitted: nothing. It comes after `conflict`. */
   readonly places?: PlaceRule;
   /** Omitted: none. If slots are refused, nothing is inserted. */
@@ -286,6 +293,11 @@ export type InsertInstanceResult =
   | { readonly outcome: 'queue-full' }
   /** With `slots`: not all of them can be had. Nothing was inserted. */
   | { readonly outcome: 'no-slots'; readonly refused: readonly RefusedSlots[] }
+  /**
+   * With `window`: this instance has an open window. Nothing was inserted. The start must be sent to it: it may close at any time.
+   * If the record has a request hash, later inserts of this id are `joined-before`, as with the conflict rule `join`.
+   */
+  | { readonly outcome: 'window'; readonly instanceId: string }
   /** With the conflict rule `join`: the same. Nothing was inserted. */
   | { readonly outcome: 'joined'; readonly record: InstanceRecord }
   /** An earlier insert with this id, and with this request hash, joined an instance: as it was then. Nothing was inserted. */
@@ -293,6 +305,8 @@ export type InsertInstanceResult =
       readonly outcome: 'joined-before';
       readonly record: InstanceRecord;
       readonly requestHash: string;
+      /** It was sent to the window of the instance, which may not have taken it. The record is the current one. */
+      readonly byWindow?: true;
     }
   /** So many instances had the reference that not all were terminated; nothing was inserted. Repeat the insert. */
   | { readonly outcome: 'more'; readonly terminated: readonly InstanceSummary[] };

@@ -12,6 +12,7 @@ import { NOTIFICATION_OPERATIONS } from './notifications.js';
 import { PLACE_OPERATIONS } from './places.js';
 import { RESOURCE_OPERATIONS } from './resources.js';
 import { SLOT_OPERATIONS } from './slots.js';
+import { START_OPERATIONS } from './starts.js';
 import type { SqlOperations } from './statements.js';
 import { TRIGGER_OPERATIONS } from './triggers.js';
 
@@ -28,6 +29,7 @@ export const SQL_OPERATIONS = {
   ...PLACE_OPERATIONS,
   ...RESOURCE_OPERATIONS,
   ...SLOT_OPERATIONS,
+  ...START_OPERATIONS,
   ...TRIGGER_OPERATIONS,
 } satisfies SqlOperations;
 

@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 14;
+export const SCHEMA_VERSION = 15;
 
 /** `failingErrorAt`: see failing-since.ts. */
 const INSTANCES = `
@@ -19,7 +19,7 @@ CREATE TABLE instances (
   epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
   restartOf TEXT, restartedAs TEXT, priority INTEGER NOT NULL DEFAULT 3,
-  queued INTEGER NOT NULL DEFAULT 0, countsFrom INTEGER, concurrencyKey TEXT, place TEXT, retentionMs INTEGER, startedBy TEXT,
+  queued INTEGER NOT NULL DEFAULT 0, countsFrom INTEGER, debounceKey TEXT, concurrencyKey TEXT, place TEXT, retentionMs INTEGER, startedBy TEXT,
   inboxBytes INTEGER NOT NULL DEFAULT 0, input TEXT, state TEXT NOT NULL
 );
 CREATE INDEX instances_started ON instances (startTime, id);
@@ -45,6 +45,9 @@ CREATE INDEX instances_later ON instances (reference, definitionId, countsFrom, 
 -- By these an insert and a grant count the places of a key, and find who waits for one.
 CREATE INDEX instances_places ON instances (definitionId, concurrencyKey, place, queued, priority, countsFrom, id)
   WHERE concurrencyKey IS NOT NULL AND status IN ('Runnable', 'Suspended');
+-- By this a start finds the open window of its key.
+CREATE INDEX instances_window ON instances (definitionId, debounceKey)
+  WHERE debounceKey IS NOT NULL AND status IN ('Runnable', 'Suspended');
 CREATE INDEX instances_entered ON instances (reference, definitionId, countsFrom, id)
   WHERE reference IS NOT NULL AND countsFrom IS NOT NULL AND (queued = 1 OR place <> 'later')
     AND status IN ('Runnable', 'Suspended');
@@ -331,7 +334,7 @@ function namesIn(connection: DatabaseSync, query: string): readonly string[] {
     .map(({ name }) => String(name));
 }
 
-/** Schema 3 to 12. New columns have their default. */
+/** Schema 3 to 14. New columns have their default. */
 function fromNewer(connection: DatabaseSync): string {
   const old = namesIn(connection, `SELECT name FROM pragma_table_info('instances')`);
   const indexes = namesIn(
@@ -365,7 +368,7 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version === 0) connection.exec(TABLES);
   if (version === 1) connection.exec(FROM_1);
   if (version === 2) connection.exec(FROM_2);
-  if (version >= 3 && version < 13) connection.exec(fromNewer(connection));
+  if (version >= 3 && version < 15) connection.exec(fromNewer(connection));
   if (version > 0 && version < 5) connection.exec(TERMS + STARTS);
   if (version === 5) connection.exec(FROM_5);
   if (version > 0 && version < 6) connection.exec(BULK_JOBS);

@@ -12,6 +12,7 @@ const SOME_WORKFLOW = {
   tags: { team: 'billing' },
   priority: 3,
   queued: false,
+  debounce: null,
   index: { customer: 'C-17' },
   status: 'Runnable',
   outcome: null,
@@ -171,8 +172,8 @@ describe('GET /api/workflow', () => {
 
   it('returns runs without their data', async () => {
     const api = await startApi({ host });
-    const { data, lastError, ...summary } = SOME_WORKFLOW;
-    expect([data, lastError]).toHaveLength(2);
+    const { data, debounce, lastError, ...summary } = SOME_WORKFLOW;
+    expect([data, debounce, lastError]).toHaveLength(3);
     expect(await (await api.fetch('/api/workflow')).json()).toEqual({
       items: [summary],
       nextCursor: null,

@@ -89,6 +89,7 @@ export const SOME_INSTANCE: InstanceView = {
   restartOf: null,
   restartedAs: null,
   failure: null,
+  debounce: null,
   data: { name: 'Ada' },
   lastError: null,
   parent: null,

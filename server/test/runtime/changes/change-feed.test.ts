@@ -28,6 +28,7 @@ function instance(id: string, members: Partial<Instance> = {}): Instance {
     restartOf: null,
     restartedAs: null,
     trigger: null,
+    debounce: null,
     startTime: 5,
     status: 'Runnable',
     endTime: null,

@@ -33,6 +33,7 @@ function viewOf(
     restartedAs: null,
     trigger: null,
     failure: null,
+    debounce: null,
     lastError,
     data,
   };

@@ -51,6 +51,8 @@ function scene(admit: InstanceStarterOptions['inputSchemas']['admit']) {
       },
     },
     ends: { begin: unused, wait: unused },
+    joins: { join: unused },
+    collectedLengthMax: 1000,
     environment: { store, retryStore: (ask, isCanceled) => retry.untilAnswered(ask, isCanceled) },
     inputSchemas: { admit },
     scripts: { evaluate: unused },

@@ -23,6 +23,7 @@ import { HISTORY_MAX, type Removed } from './archive.js';
 import { checkCleanUp } from './clean-up-check.js';
 import { takesEvents, WORKFLOWS } from './definitions.js';
 import { waitingMessage } from './notified.js';
+import { DEBOUNCED, DEBOUNCED_LAST, type DebounceClient } from './debounced.js';
 import { PLACED, PLACED_OR_REFUSED, type PlaceClient } from './placed.js';
 import { hasNoFaults } from './plan.js';
 import { QUEUED, QUEUED_DOCUMENT, type QueueClient } from './queued.js';
@@ -84,11 +85,12 @@ export interface Clients {
   readonly queues: QueueClient | null;
   readonly places: PlaceClient | null;
   readonly slots: SlotClient | null;
+  readonly debounced: DebounceClient | null;
 }
 
 export async function checkEnd(
   world: World,
-  { accepted, places, queues, scenarios, slots, triggers }: Clients,
+  { accepted, debounced, places, queues, scenarios, slots, triggers }: Clients,
 ): Promise<void> {
   const { store } = world;
   const { items: page } = await store.listInstances({ filter: {}, after: null, limit: 1000 });
@@ -110,6 +112,7 @@ export async function checkEnd(
   triggers?.check(triggered);
   queues?.check([...ended.values()].filter(isQueued));
   places?.check([...ended.values()].filter(isPlaced));
+  debounced?.check([...ended.values()].filter(isDebounced));
   slots?.check([...ended.values()].filter(isSlotted));
   for (const instance of ended.values()) {
     if (isSlotted(instance)) checkResults(instance, accepted);
@@ -143,12 +146,17 @@ function isPlaced({ record }: Ended): boolean {
   return record.definitionId === PLACED || record.definitionId === PLACED_OR_REFUSED;
 }
 
+function isDebounced({ record }: Ended): boolean {
+  return record.definitionId === DEBOUNCED || record.definitionId === DEBOUNCED_LAST;
+}
+
 function isSlotted({ record }: Ended): boolean {
   return record.definitionId === SLOTTED;
 }
 
 function isOfScenario(instance: Ended): boolean {
   const isOther = isTriggered(instance) || isQueued(instance) || isPlaced(instance);
+  if (isDebounced(instance)) return false;
   return !isOther && !isSlotted(instance) && instance.record.definitionId !== SLOTTED_CHILD;
 }
 

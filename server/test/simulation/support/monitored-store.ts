@@ -13,6 +13,7 @@ import type { Archive } from './archive.js';
 import { BOUNDED, checkBounded } from './bounded.js';
 import type { PlaceWatch } from './place-watch.js';
 import type { QueueWatch } from './queue-watch.js';
+import type { WindowWatch } from './window-watch.js';
 import { hold, Violation } from './violation.js';
 
 interface Progress {
@@ -27,12 +28,13 @@ export interface MonitorOptions {
   readonly archive: Archive;
   readonly queues: QueueWatch;
   readonly places: PlaceWatch;
+  readonly windows: WindowWatch;
   readonly violated: (violation: Violation) => void;
 }
 
 export function monitorStore(
   base: Store,
-  { archive, places, queues, violated }: MonitorOptions,
+  { archive, places, queues, violated, windows }: MonitorOptions,
 ): Store {
   async function monitored<Answer>(
     what: string,
@@ -53,6 +55,7 @@ export function monitorStore(
       if (current === null || old === current) return await answer;
       if (of !== null) places.refresh(of, await others);
       places.changed(what, old, current);
+      windows.changed(what, old, current);
       if (old !== null) queues.changed(what, old, current);
       else if (insert !== undefined) queues.inserted(insert, current);
     } catch (error) {

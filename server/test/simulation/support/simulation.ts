@@ -14,6 +14,7 @@ import type {
 import type { Store } from '../../../src/store/store.js';
 import { checkEnd, reasonForUnrest } from './checker.js';
 import { WORKFLOWS } from './definitions.js';
+import { DEBOUNCED, DebounceClient } from './debounced.js';
 import { monitorStore } from './monitored-store.js';
 import { addNotification } from './notified.js';
 import { PLACED, PlaceClient } from './placed.js';
@@ -119,6 +120,7 @@ export async function simulate(
       archive: self.archive,
       queues: self.queues,
       places: self.places,
+      windows: self.windows,
       violated: (violation) => self.violated(violation),
     }),
   );
@@ -171,6 +173,7 @@ class Simulation {
   readonly #queues: QueueClient | null;
   readonly #places: PlaceClient | null;
   readonly #slots: SlotClient | null;
+  readonly #debounced: DebounceClient | null;
   #playing = 0;
   #isOver = false;
 
@@ -179,6 +182,7 @@ class Simulation {
     this.#triggers = world.hasTriggers ? new TriggerClient(world) : null;
     this.#queues = world.hasQueues ? new QueueClient(world) : null;
     this.#places = world.hasPlaces ? new PlaceClient(world) : null;
+    this.#debounced = world.hasDebounce ? new DebounceClient(world) : null;
     this.#slots = world.hasSlots ? new SlotClient(world) : null;
   }
 
@@ -205,6 +209,7 @@ class Simulation {
       queues: this.#queues,
       places: this.#places,
       slots: this.#slots,
+      debounced: this.#debounced,
     });
   }
 
@@ -218,6 +223,7 @@ class Simulation {
     if (this.#triggers !== null) this.#play(TRIGGERED, this.#triggers.play());
     if (this.#queues !== null) this.#play(QUEUED, this.#queues.play());
     if (this.#places !== null) this.#play(PLACED, this.#places.play());
+    if (this.#debounced !== null) this.#play(DEBOUNCED, this.#debounced.play());
     if (this.#slots !== null) this.#play(SLOTTED, this.#slots.play());
     for (let index = 0; index < WORKERS; index += 1) {
       const isOver = (): boolean => this.#isOver;

@@ -7,6 +7,7 @@ import type {
   InstanceRecord,
   SideRecords,
 } from '../../../src/store/records/instances.js';
+import { DEBOUNCE_SPOILERS } from './debounce-spoilers.js';
 import { PLACE_SPOILERS } from './place-spoilers.js';
 import { QUEUE_SPOILERS } from './queue-spoilers.js';
 import { SLOT_SPOILERS } from './slot-spoilers.js';
@@ -186,6 +187,7 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
     },
   }),
   ...QUEUE_SPOILERS,
+  ...DEBOUNCE_SPOILERS,
   ...PLACE_SPOILERS,
   ...SLOT_SPOILERS,
   'work without a lease is held from the claim on': (store) => ({

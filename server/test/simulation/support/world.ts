@@ -14,7 +14,9 @@ import { Random } from './random.js';
 import { Scheduler } from './scheduler.js';
 import { SimulatedIds } from './simulated-ids.js';
 import { ConnectionLost, SimulatedNode } from './simulated-node.js';
+import { hasDebounce } from './debounced.js';
 import { hasPlaces } from './placed.js';
+import { WindowWatch } from './window-watch.js';
 import { PlaceWatch } from './place-watch.js';
 import { hasQueues } from './queued.js';
 import { QueueWatch } from './queue-watch.js';
@@ -65,6 +67,9 @@ export class World {
   /** Runs wait for places: not drawn either. */
   readonly hasPlaces: boolean;
   readonly places = new PlaceWatch();
+  /** Starts join the runs of others: not drawn either. */
+  readonly hasDebounce: boolean;
+  readonly windows = new WindowWatch();
   /** Steps need slots of limits: not drawn either. */
   readonly hasSlots: boolean;
   readonly slots = new SlotWatch();
@@ -93,6 +98,8 @@ export class World {
     this.hasQueues = hasQueues(seed);
     this.hasPlaces = hasPlaces(seed);
     this.hasSlots = hasSlots(seed);
+    // A start that is repeated when its run is purged is another one.
+    this.hasDebounce = hasDebounce(seed) && !this.removesSoon;
     this.isNotified = hasNotification(seed);
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);

@@ -52,6 +52,7 @@ const KIND_STATES: Readonly<Record<ReasonKind, RunState>> = {
   activity: 'waiting',
   workflow: 'waiting',
   timer: 'waiting',
+  debounce: 'waiting',
   limit: 'waiting',
   queue: 'queued',
   ended: 'completed',

@@ -6,14 +6,16 @@ import { inSlices } from '../../../base/slices.js';
 import type { InstanceExport } from '../../../runtime/operations/instance-exports.js';
 import type * as wire from '../models/export.js';
 import { toWorkflowAction } from './control.js';
+import { toDebounce } from './debounce.js';
 import { toDefinitionDocument } from './definition.js';
 import { toStepError, toStepExecution, toWorkflowSummary } from './workflow.js';
 
 /** A text without line breaks. */
 export async function* exportText(run: InstanceExport): AsyncGenerator<string, void, undefined> {
-  const { data, lastError, parent } = run.instance;
+  const { data, debounce, lastError, parent } = run.instance;
   const workflow: wire.ExportedWorkflow = {
     ...toWorkflowSummary(run.instance),
+    debounce: toDebounce(debounce),
     lastError: lastError === null ? null : toStepError(lastError),
     parent,
   };

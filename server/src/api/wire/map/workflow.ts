@@ -2,7 +2,6 @@
 import { PRIORITIES, priorityOf, type Priority } from '../../../engine/model/start-options.js';
 import { readTags } from '../../../engine/model/start-tags.js';
 import type { Tags } from '../../../engine/values/tags.js';
-import { DURATION_FORMS, parseDurationMs } from '../../../engine/values/durations.js';
 import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
 import { FAILURE_KEY } from '../../../runtime/instance-state/instance-failure.js';
@@ -16,6 +15,7 @@ import type { WorkflowFilter } from '../models/workflow-filter.js';
 import type { StartQuery } from '../models/start-query.js';
 import { checkedName } from './name.js';
 import { fromWireTime, toWireTime, toWireTimeOrNull } from './time.js';
+import { toDebounce, toDebounceRequest, toMilliseconds } from './debounce.js';
 import { traceHeadersOf, type TraceHeaders } from '../../../tracing/trace-context.js';
 
 /** @throws AppError `invalid_request` */
@@ -52,19 +52,12 @@ export function toStartRequest(data: JsonObject, start: WireStart): host.StartRe
     ...(version !== undefined && { version }),
     ...(startAt !== undefined && { startAt: fromWireTime(startAt, 'startAt') }),
     ...(delay !== undefined && { delayMs: toMilliseconds(delay, 'delay') }),
+    ...toDebounceRequest(start),
     ...(tag !== undefined && { tags: toTags(tag) }),
     ...(priority !== undefined && { priority: toPriority(priority) }),
     ...(onConflict !== undefined && { onConflict }),
     ...(conflictScope !== undefined && { conflictScope }),
   };
-}
-
-/** Parses a duration in a query parameter. @throws AppError `invalid_request` */
-export function toMilliseconds(text: string, parameter: string): number {
-  const isNumber = /^\d{1,15}(?:\.\d{1,9})?$/.test(text.trim());
-  const ms = parseDurationMs(isNumber ? Number(text) : text);
-  if (ms !== null) return ms;
-  throw invalid(parameter, `${parameter} must be a duration: ${DURATION_FORMS}`);
 }
 
 function toTags(texts: readonly string[]): Tags {
@@ -190,10 +183,11 @@ export function toWorkflow(instance: host.InstanceView): wire.Workflow {
 }
 
 function newWorkflow(instance: host.InstanceView): wire.Workflow {
-  const { data, lastError, parent, traceId } = instance;
+  const { data, debounce, lastError, parent, traceId } = instance;
   return {
     ...toWorkflowSummary(instance),
     ...(traceId !== undefined && { traceId }),
+    debounce: toDebounce(debounce),
     data,
     lastError: lastError === null ? null : toStepError(lastError),
     parent,
@@ -209,7 +203,8 @@ export function toControlledWorkflow(
   const { parent, priority, queued, restartedAs, restartOf, tags } = instance;
   const trigger = toTrigger(instance.trigger);
   const change = toWorkflowChange(instance);
-  return { ...change, tags, priority, queued, parent, restartOf, restartedAs, trigger };
+  const debounce = toDebounce(instance.debounce);
+  return { ...change, tags, priority, queued, debounce, parent, restartOf, restartedAs, trigger };
 }
 
 export function toStepExecution(step: host.StepView): StepExecution {

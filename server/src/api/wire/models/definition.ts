@@ -148,6 +148,16 @@ export interface TriggerDocument {
    */
   event?: { name: string; key?: string | null } | null;
   /**
+   * Events that follow each other within `period` start one run. `key`, an expression over `context.Trigger`, says which
+   * belong together; `max` is the longest time after the first one, ten times `period` by default.
+   */
+  debounce?: {
+    period: Duration;
+    key?: Expression;
+    max?: Duration;
+    data?: 'last' | 'first' | 'list';
+  } | null;
+  /**
    * The start data; expressions can use `context.Trigger`.
    */
   data?: unknown;

@@ -7,7 +7,8 @@ import type { Time } from './time.js';
 /**
  * What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error`
  * is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it can't be read.
- * `compensating`: the run is being terminated with compensation. `queue`: the first step waits for other runs. `limit`: the step
+ * `compensating`: the run is being terminated with compensation. `debounce`: the run collects starts until its first step
+ * runs. `queue`: the first step waits for other runs. `limit`: the step
  * waits for a slot of a limit. `running`: an HTTP
  * call or a script is in progress. `scheduled`: the step is due but hasn't run yet.
  */
@@ -16,6 +17,7 @@ export type WaitReasonKind =
   | 'set-aside'
   | 'compensating'
   | 'timer'
+  | 'debounce'
   | 'queue'
   | 'limit'
   | 'retry'

@@ -1,5 +1,6 @@
 /** The wire types of run exports. */
 import type { WorkflowAction } from './control.js';
+import type { Debounce } from './debounce.js';
 import type { DefinitionDocument } from './definition.js';
 import type { DataObject } from './json-value.js';
 import type { StepExecution } from './step-execution.js';
@@ -9,6 +10,10 @@ import type { StepError, WorkflowParent, WorkflowSummary } from './workflow.js';
  * A run without its data.
  */
 export interface ExportedWorkflow extends WorkflowSummary {
+  /**
+   * Null unless the run was started with `debounce`.
+   */
+  debounce: Debounce | null;
   lastError: StepError | null;
   parent: WorkflowParent | null;
 }

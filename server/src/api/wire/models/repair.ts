@@ -185,7 +185,8 @@ export interface RepairWarning {
  *     "queued": false,
  *     "restartOf": null,
  *     "restartedAs": null,
- *     "trigger": null
+ *     "trigger": null,
+ *     "debounce": null
  *   },
  *   "cancelled": [{ "executionId": 4, "stepId": "send" }],
  *   "started": [{ "executionId": 5, "stepId": "ship" }],

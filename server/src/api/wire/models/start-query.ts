@@ -1,4 +1,5 @@
 /** The wire type of the options of a start. */
+import type { DebounceData } from './debounce.js';
 import type { Time } from './time.js';
 import type { ConflictScope, OnConflict, Priority } from './workflow.js';
 
@@ -26,6 +27,24 @@ export interface StartQuery {
    * Can't be combined with `startAt`
    */
   delay?: string;
+  /**
+   * Further starts of this definition with the same `debounceKey` join the run instead of starting another one: its first step
+   * runs this long after the last of them, in the forms of `delay`. Can't be combined with `startAt` or `delay`
+   */
+  debounce?: string;
+  /**
+   * With `debounce`: which starts belong together, up to 256 characters. By default, all starts without a key
+   */
+  debounceKey?: string;
+  /**
+   * With `debounce`: how long after the first start the first step runs at the latest. By default, ten times `debounce`
+   */
+  debounceMax?: string;
+  /**
+   * With `debounce`: whose data the run gets. `last` (default) or `first` start, or `list` for all of them, as
+   * `{"items": [...]}` in their order; with 1,000 of them, the run begins at once. The first start decides
+   */
+  debounceData?: DebounceData;
   /**
    * A tag of the run, as `name:value`. Can be repeated. Overrides the definition's tag with the same name
    */

@@ -1,4 +1,5 @@
 /** The wire types of runs and their steps. */
+import type { Debounce } from './debounce.js';
 import type { DataObject, JsonValue } from './json-value.js';
 import type { Time } from './time.js';
 
@@ -266,12 +267,17 @@ export interface WorkflowParent extends WorkflowReference {
  *   "restartOf": null,
  *   "restartedAs": null,
  *   "trigger": null,
+ *   "debounce": null,
  *   "data": { "name": "Ada" },
  *   "lastError": null,
  *   "parent": null
  * }
  */
 export interface Workflow extends WorkflowSummary {
+  /**
+   * Null unless the run was started with `debounce`.
+   */
+  debounce: Debounce | null;
   data: DataObject;
   /**
    * The most recent step error. For an open run, an error that is still relevant; for an ended run, an error without a later
@@ -310,11 +316,16 @@ export interface Workflow extends WorkflowSummary {
  *   "restartOf": null,
  *   "restartedAs": null,
  *   "trigger": null,
+ *   "debounce": null,
  *   "parent": null
  * }
  */
 export interface ControlledWorkflow extends ChangedWorkflow {
   tags: Tags;
+  /**
+   * Null unless the run was started with `debounce`.
+   */
+  debounce: Debounce | null;
   priority: Priority;
   /**
    * Whether its first step waits for other runs to end.

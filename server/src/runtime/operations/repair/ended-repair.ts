@@ -5,6 +5,7 @@ import type { Store } from '../../../store/store.js';
 import { commitOf, queueChange } from '../../instances/instance-commit.js';
 import { IndexTracker } from '../../instance-state/index-tracker.js';
 import { writeStored } from '../../instance-state/long-states.js';
+import { windowChangeOf } from '../../instance-state/stored-window.js';
 import { UnsavedChanges } from '../../instance-state/unsaved-changes.js';
 import { wakeTimeOf } from '../../instance-state/wake-time.js';
 import type { PlanOptions, RepairPlan } from './repair-plan.js';
@@ -39,6 +40,7 @@ export async function commitRepair(
   const announcement = environment.announce(instance);
   const { epoch, inSeq, queued, revision, version } = record;
   const { retentionMs } = session.definition;
+  const windowChange = await windowChangeOf(instance, record, now);
   const commit = commitOf(instance, {
     epoch,
     inSeq,
@@ -50,6 +52,7 @@ export async function commitRepair(
     ...(indexChange !== undefined && { indexChange }),
     ...(instance.version !== version && { version: instance.version, retentionMs }),
     // It may have been terminated while it was queued. It isn't held up, and counts.
+    ...windowChange,
     ...((queued || instance.concurrencyKey !== null) && queueChange(false)),
     unsaved,
     announcement,
@@ -62,6 +65,8 @@ export async function commitRepair(
     version: instance.version,
     retentionMs,
     queued: false,
+    debounceKey: null,
+    countsFrom: commit.window?.countsFrom ?? record.countsFrom,
     index: indexChange?.after ?? record.index,
     status,
     outcome,

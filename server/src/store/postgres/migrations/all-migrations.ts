@@ -10,6 +10,7 @@ import { FAILING_SINCE } from './0008-failing-since.js';
 import { PRIORITY } from './0009-priority.js';
 import { QUEUED } from './0010-queued.js';
 import { SLOTS } from './0011-slots.js';
+import { DEBOUNCE } from './0012-debounce.js';
 import type { Migration } from './migration.js';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   PRIORITY,
   QUEUED,
   SLOTS,
+  DEBOUNCE,
 ];

@@ -35,14 +35,28 @@ export function insertInstanceRow(
   record: InstanceRecord,
   input: string | null,
 ): void {
-  const isLong = input !== null && input.length > INPUT_LENGTH_MAX;
+  const isLong = isLongInput(input);
   runSteps(database, insert('instances', COLUMNS, { ...record, input: isLong ? null : input }));
-  if (isLong) {
-    const id = encodeText(record.id);
-    database.run('INSERT INTO inputs (instanceId, body) VALUES (?, ?)', id, encodeText(input));
-  }
+  if (isLong) insertLongInput(database, record.id, input);
   insertInbox(database, record.id, record.inbox);
   insertTerms(database, record);
+}
+
+function isLongInput(input: string | null): input is string {
+  return input !== null && input.length > INPUT_LENGTH_MAX;
+}
+
+function insertLongInput(database: Database, id: string, input: string): void {
+  const text = 'INSERT OR REPLACE INTO inputs (instanceId, body) VALUES (?, ?)';
+  database.run(text, encodeText(id), encodeText(input));
+}
+
+export function replaceInput(database: Database, id: string, input: string): void {
+  const isLong = isLongInput(input);
+  const own = isLong ? null : encodeText(input);
+  database.run('UPDATE instances SET input = ? WHERE id = ?', own, encodeText(id));
+  if (isLong) insertLongInput(database, id, input);
+  else database.run('DELETE FROM inputs WHERE instanceId = ?', encodeText(id));
 }
 
 export function readInput(database: Database, id: string): string | null {

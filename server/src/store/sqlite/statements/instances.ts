@@ -9,13 +9,14 @@ import type {
   IndexChange,
   InstanceRecord,
 } from '../../records/instances.js';
+import type { WindowChange } from '../../records/windows.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { CLAIM_NAMES, claimOf } from '../../sql/instances.js';
 import { changesSlots } from '../../sql/slot-rows.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { settleAllOf } from './activity-rows.js';
-import { readInstance } from './instance-rows.js';
+import { readInstance, replaceInput } from './instance-rows.js';
 import { clearInbox } from './inbox-rows.js';
 import { insertDeliveries } from './notifications.js';
 import { noteAction, insertSideRecords, removeSideRecords } from './side-records.js';
@@ -74,6 +75,7 @@ function writeCommit(
   if (commit.indexChange !== undefined) writeIndex(database, commit.id, commit.indexChange);
   if (commit.version !== undefined) writeVersion(database, commit, commit.version);
   if (commit.queued !== undefined) writeQueued(database, commit);
+  if (commit.window !== undefined) writeWindow(database, commit.id, commit.window);
   for (const entry of commit.audit ?? []) noteAction(database, commit.id, entry);
   if (commit.keepInbox !== true) clearInbox(database, commit.id);
   const added = insertSideRecords(database, commit.side);
@@ -114,6 +116,21 @@ function writeQueued(database: Database, { id, queued, takesPlace }: InstanceCom
     takesPlace === true ? 1 : 0,
     encodeText(id),
   );
+}
+
+/** A statement of its own: few instances have a window. */
+function writeWindow(
+  database: Database,
+  id: string,
+  { countsFrom, input, isOpen }: WindowChange,
+): void {
+  database.run(
+    'UPDATE instances SET countsFrom = ?, debounceKey = CASE WHEN ? THEN debounceKey END WHERE id = ?',
+    countsFrom,
+    isOpen ? 1 : 0,
+    encodeText(id),
+  );
+  if (input !== undefined) replaceInput(database, id, input);
 }
 
 export function claimInstance(

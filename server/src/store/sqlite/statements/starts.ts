@@ -1,5 +1,5 @@
 /** Inserts new instances: when a start is rejected, and what is stored with it. Each insert runs in a write transaction. */
-import { joinedStartOf, recordIn } from '../../joined-starts.js';
+import { joinedStartOf, recordIn, windowStartOf, type JoinedStart } from '../../joined-starts.js';
 import type { NewActivityRecord } from '../../records/activities.js';
 import {
   queueRefusal,
@@ -12,6 +12,7 @@ import {
 import { JOINED_START_COLUMNS } from '../../sql/archive-tables.js';
 import { lastBefore, lastCounting, SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
 import { refusalByPlaces } from '../../sql/places.js';
+import { openWindow } from '../../sql/starts.js';
 import { changesSlots } from '../../sql/slot-rows.js';
 import { insert } from '../../sql/statements.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
@@ -100,12 +101,23 @@ function joinedBefore(database: Database, { id, requestHash }: InstanceRecord): 
   const body = row.textOrNull('body');
   const joined = body === null ? readInstance(database, row.text('instanceId')) : recordIn(body);
   if (joined === null) return null;
-  return { outcome: 'joined-before', record: joined, requestHash: row.text('requestHash') };
+  return {
+    outcome: 'joined-before',
+    record: joined,
+    requestHash: row.text('requestHash'),
+    ...(body === null && { byWindow: true as const }),
+  };
 }
 
-function refusedNow(database: Database, { conflict, record }: InsertInstance): Result | null {
+function refusedNow(database: Database, insert: InsertInstance): Result | null {
+  const { conflict, record } = insert;
   const { definitionId, reference } = record;
   if (isDisabled(database, definitionId)) return { outcome: 'disabled' };
+  const instanceId = runSteps(database, openWindow(insert));
+  if (instanceId !== null) {
+    keepJoined(database, windowStartOf(record, instanceId));
+    return { outcome: 'window', instanceId };
+  }
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
   if (conflict.action === 'queue') {
     const last = runSteps(database, lastCounting({ definitionId, reference }, record.startTime));
@@ -127,10 +139,13 @@ function joined(
   record: InstanceRecord | null,
 ): Result | null {
   if (record === null) return null;
-  const kept = joinedStartOf(start, record);
+  keepJoined(database, joinedStartOf(start, record));
+  return { outcome: 'joined', record };
+}
+
+function keepJoined(database: Database, kept: JoinedStart | null): void {
   if (kept !== null)
     runSteps(database, insert('joined_starts', JOINED_START_COLUMNS, kept, REPLACE_JOINED));
-  return { outcome: 'joined', record };
 }
 
 function isDisabled(database: Database, definitionId: string): boolean {

@@ -4,6 +4,7 @@ import { useZone } from '../../components/zone-choice.js';
 import { TagRows } from '../../components/tag-rows.js';
 import {
   CONFLICT_WORDS,
+  DEBOUNCE_WORDS,
   keyIn,
   SCOPE_WORDS,
   type OptionProblems,
@@ -104,6 +105,7 @@ const TIMES = [
   { when: 'now', label: 'now' },
   { when: 'at', label: 'at a time' },
   { when: 'after', label: 'after a delay' },
+  { when: 'debounce', label: 'when no other start comes' },
 ] as const;
 
 function TimeChoice({ choices, problems, onChange }: StartOptionsFormProps): ReactNode {
@@ -146,9 +148,54 @@ function TimeChoice({ choices, problems, onChange }: StartOptionsFormProps): Rea
           />
         </label>
       )}
+      {choices.when === 'debounce' && <DebounceChoice {...{ choices, problems, set }} />}
       <p className="form-message" role="status">
-        {problems.at ?? problems.delay}
+        {problems.at ?? problems.delay ?? problems.period}
       </p>
     </fieldset>
+  );
+}
+
+function DebounceChoice({
+  choices,
+  problems,
+  set,
+}: Pick<StartOptionsFormProps, 'choices' | 'problems'> & {
+  readonly set: (change: Partial<StartChoices>) => void;
+}): ReactNode {
+  return (
+    <>
+      <label className="field">
+        <span>For how long, in seconds or as hh:mm:ss</span>
+        <input
+          value={choices.period}
+          aria-invalid={problems.period !== undefined}
+          onChange={({ target }) => set({ period: target.value })}
+        />
+      </label>
+      <label className="field">
+        <span>Key of the starts that belong together</span>
+        <input
+          value={choices.debounceKey}
+          maxLength={256}
+          onChange={({ target }) => set({ debounceKey: target.value })}
+        />
+      </label>
+      <label className="field">
+        <span>Data of</span>
+        <select
+          value={choices.debounceData}
+          onChange={({ target }) =>
+            set({ debounceData: keyIn(DEBOUNCE_WORDS, target.value) ?? 'last' })
+          }
+        >
+          {Object.entries(DEBOUNCE_WORDS).map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
   );
 }

@@ -16,6 +16,13 @@ export const SCOPE_WORDS = {
   kept: 'all kept runs, including ended ones',
 } as const;
 
+export const DEBOUNCE_WORDS = {
+  last: 'the last start',
+  first: 'the first start',
+  list: 'all starts, as a list',
+} as const;
+
+export type DebounceData = keyof typeof DEBOUNCE_WORDS;
 export type OnConflict = keyof typeof CONFLICT_WORDS;
 export type ConflictScope = keyof typeof SCOPE_WORDS;
 
@@ -27,10 +34,14 @@ export interface StartChoices {
   readonly tags: readonly TagRow[];
   /** Null for the definition's default. */
   readonly priority: number | null;
-  readonly when: 'now' | 'at' | 'after';
+  /** `debounce`: when no other start has come for a while. */
+  readonly when: 'now' | 'at' | 'after' | 'debounce';
   /** A time in the chosen zone, in the format of an input of type `datetime-local`. */
   readonly at: string;
   readonly delay: string;
+  readonly period: string;
+  readonly debounceKey: string;
+  readonly debounceData: DebounceData;
 }
 
 export const NO_CHOICES: StartChoices = {
@@ -42,6 +53,9 @@ export const NO_CHOICES: StartChoices = {
   when: 'now',
   at: '',
   delay: '',
+  period: '',
+  debounceKey: '',
+  debounceData: 'last',
 };
 
 /** The choices that start a run like this one. */
@@ -86,10 +100,12 @@ export function keyIn<Key extends string>(
 }
 
 /** The problems that prevent the start, by option. */
-export type OptionProblems = Partial<Record<'onConflict' | 'tags' | 'at' | 'delay', string>>;
+export type OptionProblems = Partial<
+  Record<'onConflict' | 'tags' | 'at' | 'delay' | 'period', string>
+>;
 
 export function problemsOf(choices: StartChoices, defaults: StartDefaults): OptionProblems {
-  const { reference, onConflict, tags, when, at, delay } = choices;
+  const { reference, onConflict, tags, when, at, delay, period } = choices;
   const tagProblem = tagsProblem(tags) ?? colonProblem(tags);
   const lacksReference =
     onConflict !== null &&
@@ -102,6 +118,8 @@ export function problemsOf(choices: StartChoices, defaults: StartDefaults): Opti
     ...(when === 'at' && timeOf(at) === '' && { at: 'Enter a date and a time.' }),
     ...(when === 'after' &&
       delay.trim() === '' && { delay: 'Enter a duration, such as 90 or 1:30:00.' }),
+    ...(when === 'debounce' &&
+      period.trim() === '' && { period: 'Enter a duration, such as 30 or 1:30:00.' }),
   };
 }
 
@@ -123,5 +141,14 @@ export function startOptions(choices: StartChoices, version: number | undefined)
     ...(Object.keys(tags).length > 0 && { tags }),
     ...(when === 'at' && { startAt: timeOf(at) }),
     ...(when === 'after' && { delay: delay.trim() }),
+    ...(when === 'debounce' && debounceOptions(choices)),
+  };
+}
+
+function debounceOptions({ debounceData, debounceKey, period }: StartChoices): StartOptions {
+  return {
+    debounce: period.trim(),
+    ...(debounceKey !== '' && { debounceKey }),
+    ...(debounceData !== 'last' && { debounceData }),
   };
 }

@@ -21,6 +21,7 @@ import { LogView } from './log/log-view.js';
 import { RepairPanel } from './repair/repair-panel.js';
 import { RunActions, useControl } from './run-actions.js';
 import { RunMenu } from './run-menu.js';
+import { RunDebounce } from './run-debounce.js';
 import { RunIndex, RunPriority, RunTags } from './run-fields.js';
 import { StepList } from './step-list/step-list.js';
 import { Timeline } from './timeline.js';
@@ -219,6 +220,11 @@ function Facts({
         {durationText(Math.max(0, endMs - Date.parse(startTime)))}
       </Fact>
       {run.traceId !== undefined && <TraceLink traceId={run.traceId} />}
+      {run.debounce !== null && (
+        <Fact label="Debounce">
+          <RunDebounce debounce={run.debounce} />
+        </Fact>
+      )}
       <Fact label="Priority">
         <RunPriority {...{ run, onChange }} />
       </Fact>

@@ -37,6 +37,7 @@ const TONES: Readonly<Record<string, string>> = {
   activity: 'waiting',
   workflow: 'waiting',
   timer: 'waiting',
+  debounce: 'waiting',
   queue: 'waiting',
   limit: 'waiting',
   running: 'running',

@@ -79,6 +79,7 @@ function Wait({ reason, text }: { readonly reason: WaitReason; readonly text: st
         </>
       );
     case 'timer':
+    case 'debounce':
       return (
         <>
           {stepId === null ? 'starts' : 'timer'}, <TimeAgo time={until} />

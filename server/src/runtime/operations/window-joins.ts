@@ -1,0 +1,155 @@
+/**
+ * Sends starts to the instance whose window they join, and waits until a commit contains them.
+ *
+ *   message --> the instance takes it: the commit contains its id and its data --> joined
+ *           \-> the window has closed, or the instance has ended            --> too late
+ *
+ *  DB1 A start has joined once a commit contains its id; only then is its caller answered. No message can join an instance whose
+ *      stored state has no open window, so a start is too late exactly if such a state doesn't contain its id.
+ *  DB2 The id is the same in each attempt, so a start joins once, whatever is repeated.
+ */
+import { windowEnd, type DebounceMessage } from '../../engine/flow/debounce.js';
+import { isEnded } from '../../engine/model/instance.js';
+import type { WindowJoin } from '../../engine/session/session.js';
+import { backOffMs } from '../../base/back-off.js';
+import type { Clock } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
+import type { InboxMessage } from '../../store/records/messages.js';
+import type { Store } from '../../store/store.js';
+import type { InstanceRunner } from '../instances/instance-runner.js';
+import { loadInstance, viewInstance } from '../instance-state/instance-views.js';
+import { inboxMessage } from '../instance-state/message-codec.js';
+import type { InstanceView } from '../model/instance-types.js';
+import type { InstanceQueries } from './instance-queries.js';
+
+export interface WindowJoinsOptions {
+  readonly store: Pick<Store, 'postMessages'>;
+  readonly clock: Clock;
+  readonly queries: Pick<InstanceQueries, 'read'>;
+  readonly runner: Pick<InstanceRunner, 'claimer' | 'postedByClient'>;
+  readonly isStopping: () => boolean;
+}
+
+/** How long a caller waits for the commit. */
+export const JOIN_MS = 30_000;
+/** Another node may have the instance, and doesn't announce its commits. */
+const RECHECK = { firstMs: 50, lastMs: 500 };
+
+type Found = { readonly joined: InstanceView } | 'late' | 'pending';
+
+export class WindowJoins {
+  readonly #options: WindowJoinsOptions;
+  /** By id of the start. A repeated start may wait at the same time as the first one. */
+  readonly #waiting = new Map<string, Set<(found: Found) => void>>();
+
+  constructor(options: WindowJoinsOptions) {
+    this.#options = options;
+  }
+
+  /** Called when a commit on this node contains the results of these starts. */
+  answered(joins: readonly WindowJoin[], view: () => InstanceView): void {
+    for (const { id, joined } of joins) {
+      const waiting = this.#waiting.get(id);
+      if (waiting === undefined) continue;
+      const found: Found = joined ? { joined: view() } : 'late';
+      for (const settle of [...waiting]) settle(found);
+    }
+  }
+
+  /**
+   * The instance that the start has joined; null: it came too late.
+   *
+   * @param mayHaveJoined an earlier request may have sent the same start
+   * @throws AppError `overloaded`, `stopping`; StoreUnavailableError. The start may join nevertheless.
+   */
+  async join(
+    instanceId: string,
+    start: Omit<DebounceMessage, 'kind'>,
+    mayHaveJoined: boolean,
+  ): Promise<InstanceView | null> {
+    const { clock } = this.#options;
+    const message = inboxMessage(`debounce/${start.id}`, { kind: 'debounce', ...start });
+    const deadline = clock.now() + JOIN_MS;
+    let isSent = false;
+    if (mayHaveJoined) {
+      const found = await this.#look(instanceId, start.id);
+      if (found !== 'pending') return viewOf(found);
+    }
+    for (let attempt = 1; ; attempt += 1) {
+      const until = Math.min(deadline, clock.now() + backOffMs(attempt, RECHECK));
+      const answer = this.#wait(start.id, until);
+      try {
+        isSent ||= await this.#send(instanceId, message);
+      } catch (error) {
+        answer.cancel();
+        throw error;
+      }
+      let found = await answer.found;
+      if (found === 'pending') found = await this.#look(instanceId, start.id);
+      if (found !== 'pending') return viewOf(found);
+      this.#assertMayGoOn(instanceId, deadline);
+    }
+  }
+
+  /** @throws AppError `overloaded`, `stopping` */
+  #assertMayGoOn(workflowId: string, deadline: number): void {
+    const { clock, isStopping } = this.#options;
+    const fields = { workflowId };
+    if (isStopping())
+      throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1, fields });
+    if (clock.now() < deadline) return;
+    const message =
+      'The run that collects such starts has not taken this one yet. It may still take it: repeat the start with the same Idempotency-Key';
+    throw new AppError('overloaded', message, { retryAfterSeconds: 5, fields });
+  }
+
+  /** Returns false if the instance can't take it now. */
+  async #send(instanceId: string, message: InboxMessage): Promise<boolean> {
+    const { runner, store } = this.#options;
+    const [posted] = await store.postMessages([{ instanceId, message }], runner.claimer);
+    if (posted === null || posted === undefined) return false;
+    runner.postedByClient(posted, message);
+    return posted.overflowed !== true;
+  }
+
+  /** `pending` at the given time. */
+  #wait(
+    id: string,
+    until: number,
+  ): { readonly found: Promise<Found>; readonly cancel: () => void } {
+    const waiting = this.#waiting.get(id) ?? new Set();
+    this.#waiting.set(id, waiting);
+    let settle: (found: Found) => void = () => undefined;
+    const found = new Promise<Found>((resolve) => {
+      settle = (result) => {
+        cancelTimer();
+        waiting.delete(settle);
+        if (waiting.size === 0 && this.#waiting.get(id) === waiting) this.#waiting.delete(id);
+        resolve(result);
+      };
+      const cancelTimer = this.#options.clock.at(until, () => settle('pending'));
+      waiting.add(settle);
+    });
+    return { found, cancel: () => settle('pending') };
+  }
+
+  async #look(instanceId: string, id: string): Promise<Found> {
+    try {
+      return await this.#options.queries.read(instanceId, (record) => find(record, id));
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'workflow_not_found') return 'late';
+      throw error;
+    }
+  }
+}
+
+async function find(record: InstanceRecord, id: string): Promise<Found> {
+  const instance = await loadInstance(record);
+  if (instance.debounce?.joins.includes(id) === true) return { joined: await viewInstance(record) };
+  return isEnded(record) || windowEnd(instance) === null ? 'late' : 'pending';
+}
+
+function viewOf(found: Exclude<Found, 'pending'>): InstanceView | null {
+  return found === 'late' ? null : found.joined;
+}
