@@ -1,8 +1,10 @@
 /** Creates the services that start instances. */
 import type { NodeServicesOptions } from './node-options.js';
-import type { NodeServices } from './node-services.js';
-import { InstanceStarter } from './operations/instance-starter.js';
-import { WindowJoins } from './operations/window-joins.js';
+import type { EndWaiters } from './instances/end-waiters.js';
+import type { RequestGate } from './operations/request-gate.js';
+import { InstanceStarter, type InstanceStarterOptions } from './operations/instance-starter.js';
+import { WindowJoins, type WindowJoinsOptions } from './operations/window-joins.js';
+import type { InstanceRunner } from './instances/instance-runner.js';
 
 /** Maximum size of the data that a run collects from starts, in bytes of JSON. */
 const COLLECTED_LENGTH_MAX = 4 * 1024 * 1024;
@@ -12,23 +14,19 @@ export interface StartServices {
   readonly starts: InstanceStarter;
 }
 
-export function createStarts(
-  options: NodeServicesOptions,
-  services: Pick<
-    NodeServices,
-    | 'catalog'
-    | 'endWaiters'
-    | 'ends'
-    | 'environment'
-    | 'gate'
-    | 'history'
-    | 'inputSchemas'
-    | 'queries'
-    | 'runner'
-  >,
-): StartServices {
+/** The services that it builds on. */
+export interface StartParts
+  extends
+    Pick<InstanceStarterOptions, 'catalog' | 'ends' | 'environment' | 'history' | 'inputSchemas'>,
+    Pick<WindowJoinsOptions, 'queries'> {
+  readonly endWaiters: EndWaiters;
+  readonly gate: RequestGate;
+  readonly runner: InstanceRunner;
+}
+
+export function createStarts(options: NodeServicesOptions, parts: StartParts): StartServices {
   const { catalog, endWaiters, ends, environment, gate, history, inputSchemas, queries, runner } =
-    services;
+    parts;
   const { instanceLengthMax, startsMax } = options.settings;
   const isStopping = (): boolean => gate.state === 'stopping';
   const joins = new WindowJoins({ ...options, queries, runner, isStopping });

@@ -302,7 +302,11 @@ everyStore('debounced starts and other rules', (at) => {
     const two = await debounced(client, id, { name: ['not', 'a', 'name'] }, HOUR);
     expect(two).toMatchObject({ status: 200, run: { workflowId: one.run.workflowId } });
     await debounced(client, id, { name: 'a' }, NOW);
-    await client.untilWaiting(one.run.workflowId, 'wait');
+    await client.untilStep(
+      one.run.workflowId,
+      'wait',
+      ({ waitsFor }) => waitsFor?.kind === 'event',
+    );
     const inUse = await start(client, id, { name: 'a' }, HOUR);
     expect([inUse.status, inUse.body.code]).toEqual([409, 'reference_in_use']);
     const failing = await start(client, id, { name: ['x'] }, HOUR);

@@ -78,13 +78,11 @@ export async function keepClaims(
      SELECT * FROM item WHERE needs IS NOT NULL ORDER BY id`,
     parameters.values,
   );
-  const held = rows
-    .map(activityOf)
-    .map(({ id, needs = [], tokenHash }) => ({
-      activityId: id,
-      needs,
-      tokenHash: tokenHash ?? '',
-    }));
+  const held = rows.map(activityOf).map(({ id, needs = [], tokenHash }) => ({
+    activityId: id,
+    needs,
+    tokenHash: tokenHash ?? '',
+  }));
   await extendHeld(database, held, { leaseExpiresAt: FAR_FUTURE_MS, now });
 }
 

@@ -1,6 +1,7 @@
 /** Goal: the list says why each run waits, with few calls. */
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../../../sdk/test/support/eventually.js';
 import { browserPath } from '../support/browser.js';
 import { usePages } from '../support/page-test.js';
 
@@ -20,6 +21,8 @@ Steps:
       EventKey: data.order
 `;
 const RUNS = 50;
+/** The page explains a run only once it has not changed for a second. */
+const AT_REST_MS = 1500;
 
 describe.runIf(browserPath !== null)('the list of waiting runs', () => {
   const pages = usePages({
@@ -28,6 +31,11 @@ describe.runIf(browserPath !== null)('the list of waiting runs', () => {
       for (let order = 1; order <= RUNS; order += 1) {
         await client.workflows.start('order', { order: String(order) });
       }
+      await eventually('all runs are at rest', async () => {
+        const { items } = await client.workflows.list({ limit: RUNS }).page();
+        const since = Date.now() - AT_REST_MS;
+        return items.every(({ lastChangeTime }) => Date.parse(lastChangeTime) < since);
+      });
     },
   });
 
