@@ -3,7 +3,6 @@ import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { rootOf } from '../../engine/model/child-id.js';
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { StartDebounce } from '../../engine/model/debounce.js';
-import { windowEnd } from '../../engine/flow/debounce.js';
 import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { stateVersionOf } from '../../engine/model/snapshot.js';
@@ -13,6 +12,7 @@ import type { Tags } from '../../engine/values/tags.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { ConflictRule, InstanceRecord } from '../../store/records/instances.js';
 import { failureOf } from './instance-failure.js';
+import { debounceKeyOf } from './stored-window.js';
 import { hasUnderWay } from './under-way.js';
 
 export interface StartConcurrency {
@@ -93,7 +93,7 @@ export function newRecord(
     requestHash: start.requestHash,
     priority: instance.priority,
     queued: isQueued(instance),
-    debounceKey: windowEnd(instance) === null ? null : (instance.debounce?.key ?? null),
+    debounceKey: debounceKeyOf(instance),
     ...placeOf(start),
     restartOf: instance.restartOf,
     restartedAs: instance.restartedAs,

@@ -8,10 +8,13 @@ import { writeInput } from './long-states.js';
 export type StoredWindow = Pick<InstanceRecord, 'debounceKey' | 'countsFrom'>;
 
 /** What the store has once this instance is stored. */
-export function windowOf(instance: Instance, now: number): StoredWindow {
-  const isOpen = windowEnd(instance) !== null;
-  const debounceKey = isOpen ? (instance.debounce?.key ?? null) : null;
-  return { debounceKey, countsFrom: countsFrom(instance, now) };
+export function storedWindowOf(instance: Instance): StoredWindow {
+  return { debounceKey: debounceKeyOf(instance), countsFrom: windowEnd(instance) };
+}
+
+/** The key of its open window; null: it has none. */
+export function debounceKeyOf(instance: Instance): string | null {
+  return windowEnd(instance) === null ? null : (instance.debounce?.key ?? null);
 }
 
 /** The member of the commit; empty if nothing changes. */
@@ -23,24 +26,21 @@ export async function windowChangeOf(
   const { debounce } = instance;
   // Once the window is closed, the time at which the instance counts doesn't change.
   if (stored.debounceKey === null || debounce === null) return {};
-  const { countsFrom: at, debounceKey } = windowOf(
-    instance,
-    Math.min(now, stored.countsFrom ?? now),
-  );
-  const countsFrom = at ?? now;
-  if (debounceKey !== null)
-    return countsFrom === stored.countsFrom ? {} : { window: { isOpen: true, countsFrom } };
+  const until = windowEnd(instance);
+  if (until !== null)
+    return until === stored.countsFrom ? {} : { window: { isOpen: true, countsFrom: until } };
+  const countsFrom = positionOf(instance) ?? Math.min(now, stored.countsFrom ?? now);
   const input = debounce.input === undefined ? {} : { input: await writeInput(debounce.input) };
   return { window: { isOpen: false, countsFrom, ...input } };
 }
 
-/** The position of an instance that waits for its time or its place; otherwise the given time. */
-function countsFrom({ pointers }: Instance, otherwise: number): number {
+/** The position of an instance that waits for its time or its place; null: it has begun. */
+function positionOf({ pointers }: Instance): number | null {
   for (const { state } of pointers.values()) {
     if (state.kind === 'queued') return state.at;
     if (state.kind === 'sleeping' && state.isStart === true) return state.until;
   }
-  return otherwise;
+  return null;
 }
 
 /** The store has the input: it need not be part of the state any more. */

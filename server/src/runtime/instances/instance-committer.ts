@@ -33,8 +33,8 @@ import { writeStored } from '../instance-state/long-states.js';
 import { isQueued } from '../instance-state/new-instance.js';
 import {
   forgetInput,
+  storedWindowOf,
   windowChangeOf,
-  windowOf,
   type StoredWindow,
 } from '../instance-state/stored-window.js';
 import { UnsavedChanges } from '../instance-state/unsaved-changes.js';
@@ -109,16 +109,18 @@ export class InstanceCommitter implements FirstPass {
     const { instanceLengthMax } = parts.environment.limits;
     if (origin.kind === 'new') {
       const { version } = session.instance;
-      const window = windowOf(session.instance, session.now);
+      const window = storedWindowOf(session.instance);
       this.#stored = { epoch: 1, revision: 0, version, queued: false, window, status: 'Runnable' };
       this.#insert = origin.insert;
       this.#committedAt = session.instance.startTime;
       this.#stateLength = new StateLength(0, instanceLengthMax);
       this.#crashes = new CrashCount(0, session.instance);
     } else {
-      const { crashes, epoch, lastChangeAt, queued, revision, state, status, version } =
+      const { crashes, epoch, lastChangeAt, queued, revision, state, status, version, ...others } =
         origin.record;
-      this.#stored = { epoch, revision, version, queued, window: origin.record, status };
+      const { countsFrom, debounceKey } = others;
+      const window = { countsFrom, debounceKey };
+      this.#stored = { epoch, revision, version, queued, window, status };
       this.#insert = null;
       this.#committedAt = lastChangeAt;
       this.#stateLength = new StateLength(Buffer.byteLength(state), instanceLengthMax);
@@ -251,7 +253,7 @@ export class InstanceCommitter implements FirstPass {
     if (outcome === 'not-inserted') return 'not-stored';
     this.#stored.status = this.session.instance.status;
     this.#stored.queued = isQueued(this.session.instance);
-    this.#stored.window = windowOf(this.session.instance, this.session.now);
+    this.#stored.window = storedWindowOf(this.session.instance);
     return 'committed';
   }
 
@@ -354,7 +356,7 @@ export class InstanceCommitter implements FirstPass {
     this.#stored.version = this.session.instance.version;
     this.#stored.status = this.session.instance.status;
     this.#stored.queued = isQueued(this.session.instance);
-    this.#stored.window = windowOf(this.session.instance, record.lastChangeAt);
+    this.#stored.window = storedWindowOf(this.session.instance);
     forgetInput(this.session.instance);
     this.#stateLength.written(Buffer.byteLength(record.state));
     this.#parts.memory.wrote(record.state);

@@ -144,15 +144,16 @@ export class InstanceQueries {
   /** The data with which the instance was started. @throws AppError `workflow_not_found`, `input_not_found` */
   async getInput(id: string): Promise<JsonObject> {
     const { reading, store } = this.#options;
+    // The window first: the commit that closes it moves the input to the store.
+    const ofWindow = await this.read(id, (record) =>
+      record.debounceKey === null ? null : inputOfWindow(record),
+    );
+    if (ofWindow !== null) return ofWindow;
     const input = await reading.read(
       () => store.getInput(id),
       (text) => memoryCost(text ?? ''),
       readInput,
     );
-    const ofWindow = await this.read(id, (record) =>
-      record.debounceKey === null ? null : inputOfWindow(record),
-    );
-    if (ofWindow !== null) return ofWindow;
     if (input !== null) return input;
     throw new AppError('input_not_found', 'The run was started before the server kept inputs', {
       fields: { workflowId: id },

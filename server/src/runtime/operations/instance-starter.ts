@@ -37,7 +37,7 @@ import {
   debounceOf,
   startAtOf,
   viewStartDebounce,
-  windowOf,
+  joinedWindowOf,
   type JoinedWindow,
 } from './start-debounce.js';
 import { JOIN_MS, type WindowJoins } from './window-joins.js';
@@ -162,7 +162,7 @@ export class InstanceStarter {
     const deadline = startTime + JOIN_MS;
     for (;;) {
       const insertion = await this.#insertion.insert(asked, hooks);
-      const joins = windowOf(insertion, asked);
+      const joins = joinedWindowOf(insertion, asked);
       if (joins === null) return this.#answer(request, asked, insertion);
       const joined = await this.#join(insertion.start, joins);
       if (joined !== null) return joined;

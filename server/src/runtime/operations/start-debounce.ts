@@ -22,7 +22,10 @@ export interface JoinedWindow {
 }
 
 /** Null: the insertion is the answer. */
-export function windowOf({ result, start }: Insertion, asked: RequestedStart): JoinedWindow | null {
+export function joinedWindowOf(
+  { result, start }: Insertion,
+  asked: RequestedStart,
+): JoinedWindow | null {
   if (result.outcome === 'window') return { instanceId: result.instanceId, mayHaveJoined: false };
   if (result.outcome !== 'joined-before' || result.byWindow !== true) return null;
   const { record, requestHash } = result;
