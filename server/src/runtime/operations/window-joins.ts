@@ -21,6 +21,7 @@ import type { InstanceRunner } from '../instances/instance-runner.js';
 import { loadInstance, viewInstance } from '../instance-state/instance-views.js';
 import { inboxMessage } from '../instance-state/message-codec.js';
 import type { InstanceView } from '../model/instance-types.js';
+import { AnswerWaiters } from './answer-waiters.js';
 import type { InstanceQueries } from './instance-queries.js';
 
 export interface WindowJoinsOptions {
@@ -36,25 +37,22 @@ export const JOIN_MS = 30_000;
 /** Another node may have the instance, and doesn't announce its commits. */
 const RECHECK = { firstMs: 50, lastMs: 500 };
 
-type Found = { readonly joined: InstanceView } | 'late' | 'pending';
+type Answer = { readonly joined: InstanceView } | 'late';
+type Found = Answer | 'pending';
 
 export class WindowJoins {
   readonly #options: WindowJoinsOptions;
-  /** By id of the start. A repeated start may wait at the same time as the first one. */
-  readonly #waiting = new Map<string, Set<(found: Found) => void>>();
+  readonly #waiters: AnswerWaiters<Answer>;
 
   constructor(options: WindowJoinsOptions) {
     this.#options = options;
+    this.#waiters = new AnswerWaiters(options.clock);
   }
 
   /** Called when a commit on this node contains the results of these starts. */
   answered(joins: readonly WindowJoin[], view: () => InstanceView): void {
-    for (const { id, joined } of joins) {
-      const waiting = this.#waiting.get(id);
-      if (waiting === undefined) continue;
-      const found: Found = joined ? { joined: view() } : 'late';
-      for (const settle of [...waiting]) settle(found);
-    }
+    for (const { id, joined } of joins)
+      this.#waiters.answered(id, () => (joined ? { joined: view() } : 'late'));
   }
 
   /**
@@ -78,15 +76,9 @@ export class WindowJoins {
     }
     for (let attempt = 1; ; attempt += 1) {
       const until = Math.min(deadline, clock.now() + backOffMs(attempt, RECHECK));
-      const answer = this.#wait(start.id, until);
-      try {
-        isSent ||= await this.#send(instanceId, message);
-      } catch (error) {
-        answer.cancel();
-        throw error;
-      }
-      let found = await answer.found;
-      if (found === 'pending') found = await this.#look(instanceId, start.id);
+      const answer = this.#waiters.wait(start.id, until);
+      isSent ||= await this.#send(instanceId, message);
+      const found = (await answer) ?? (await this.#look(instanceId, start.id));
       if (found !== 'pending') return viewOf(found);
       this.#assertMayGoOn(instanceId, deadline);
     }
@@ -113,27 +105,6 @@ export class WindowJoins {
     return posted.overflowed !== true;
   }
 
-  /** `pending` at the given time. */
-  #wait(
-    id: string,
-    until: number,
-  ): { readonly found: Promise<Found>; readonly cancel: () => void } {
-    const waiting = this.#waiting.get(id) ?? new Set();
-    this.#waiting.set(id, waiting);
-    let settle: (found: Found) => void = () => undefined;
-    const found = new Promise<Found>((resolve) => {
-      settle = (result) => {
-        cancelTimer();
-        waiting.delete(settle);
-        if (waiting.size === 0 && this.#waiting.get(id) === waiting) this.#waiting.delete(id);
-        resolve(result);
-      };
-      const cancelTimer = this.#options.clock.at(until, () => settle('pending'));
-      waiting.add(settle);
-    });
-    return { found, cancel: () => settle('pending') };
-  }
-
   async #look(instanceId: string, id: string): Promise<Found> {
     try {
       return await this.#options.queries.read(instanceId, (record) => find(record, id));
@@ -150,6 +121,6 @@ async function find(record: InstanceRecord, id: string): Promise<Found> {
   return isEnded(record) || windowEnd(instance) === null ? 'late' : 'pending';
 }
 
-function viewOf(found: Exclude<Found, 'pending'>): InstanceView | null {
+function viewOf(found: Answer): InstanceView | null {
   return found === 'late' ? null : found.joined;
 }

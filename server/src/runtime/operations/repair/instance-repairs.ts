@@ -28,7 +28,7 @@ import type { RequestGate } from '../request-gate.js';
 import { inboxMessage, readMessage } from '../../instance-state/message-codec.js';
 import type { InstanceQueries } from '../instance-queries.js';
 import { loadInstance, viewCommitted, viewInstance } from '../../instance-state/instance-views.js';
-import { AnswerWaiters } from './answer-waiters.js';
+import { AnswerWaiters } from '../answer-waiters.js';
 import { commitRepair, hasUnsentEnd } from './ended-repair.js';
 import { impossible } from './impossible.js';
 import { planRepair, type PlanOptions, type RepairPlan } from './repair-plan.js';
@@ -87,7 +87,7 @@ interface Sent {
 
 export class InstanceRepairs {
   readonly #options: InstanceRepairsOptions;
-  readonly #waiters: AnswerWaiters;
+  readonly #waiters: AnswerWaiters<true>;
 
   constructor(options: InstanceRepairsOptions) {
     this.#options = options;
@@ -96,7 +96,7 @@ export class InstanceRepairs {
 
   /** Called when a commit on this node contains these results of modifications. */
   answered(answers: readonly ModificationAnswer[]): void {
-    this.#waiters.answered(answers);
+    for (const { id } of answers) this.#waiters.answered(id, () => true);
   }
 
   /**
