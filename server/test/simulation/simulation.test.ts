@@ -34,6 +34,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [213, 'two starts of one id at a time on one node became two actors'],
   [228, 'a read of the newest definition before each commit kept instances from being committed'],
   [409, 'an insert without an answer was forgotten when its node stopped'],
+  [614, 'a run that was terminated in the store collected a start that had started its own run'],
   [713, 'a grant offered an item that its claim refused, again and again'],
   [798, 'two nodes took one instance from each other until it counted as poison'],
   [811, 'a repeated grant let a step begin that had given its slots back'],

@@ -4,11 +4,12 @@
  *   started --> open: a start joins, and moves the time --> open
  *           \-> open: the time has come, it is full, a modification has begun something --> closed for good
  *
- *  E16 A window is open while the first step waits for its time and no other step has been opened. Nothing joins a closed one.
+ *  E16 A window is open while the first step waits for its time and no other step has been opened. Nothing joins a closed one,
+ *      nor an instance that has ended in the store.
  *  E17 A start joins once: its id is known among the newest ones.
  */
 import { COLLECTED_MAX, type DebounceWindow, type StartDebounce } from '../model/debounce.js';
-import type { Instance } from '../model/instance.js';
+import { isEnded, type Instance, type InstanceStatus } from '../model/instance.js';
 import type { Pointer, PointerState } from '../model/pointer.js';
 import { setState } from '../session/pointer-states.js';
 import type { Session } from '../session/session.js';
@@ -65,17 +66,26 @@ export function openWindow(
   return { ...window, length: jsonLength(first), input: { items: [input] } };
 }
 
-export function joinWindow(session: Session, message: DebounceMessage): void {
+/** @param status the stored status, which may differ from the one in memory */
+export function joinWindow(
+  session: Session,
+  message: DebounceMessage,
+  status: InstanceStatus,
+): void {
   const { instance } = session;
-  const joined = tryToJoin(session, message);
+  const joined = hasJoined(instance, message) || (!isEnded({ status }) && join(session, message));
   session.changes.joins.push({ id: message.id, instanceId: instance.id, joined });
   session.dirty = true;
 }
 
-function tryToJoin(session: Session, message: DebounceMessage): boolean {
+function hasJoined({ debounce }: Instance, { id }: DebounceMessage): boolean {
+  return debounce?.joins.includes(id) === true;
+}
+
+/** Returns false if the window takes no further start. */
+function join(session: Session, message: DebounceMessage): boolean {
   const { instance, now } = session;
   const { debounce } = instance;
-  if (debounce?.joins.includes(message.id) === true) return true;
   const waiting = waitingStart(instance);
   if (debounce === null || waiting === null) return false;
   const { pointer, state } = waiting;

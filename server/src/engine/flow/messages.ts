@@ -135,7 +135,7 @@ export function applyMessage(
     return;
   }
   if (message.kind === 'debounce') {
-    joinWindow(session, message);
+    joinWindow(session, message, status);
     return;
   }
   endWait(session);

@@ -4,8 +4,9 @@
  *   message --> the instance takes it: the commit contains its id and its data --> joined
  *           \-> the window has closed, or the instance has ended            --> too late
  *
- *  DB1 A start has joined once a commit contains its id; only then is its caller answered. No message can join an instance whose
- *      stored state has no open window, so a start is too late exactly if such a state doesn't contain its id.
+ *  DB1 A start has joined once a commit contains its id; only then is its caller answered. A start is too late if the stored
+ *      state has no open window and doesn't contain its id. The commit of an instance that ended in between may still contain
+ *      it, so the end counts only once the inbox doesn't have the message any more.
  *  DB2 The id is the same in each attempt, so a start joins once, whatever is repeated.
  */
 import { windowEnd, type DebounceMessage } from '../../engine/flow/debounce.js';
@@ -67,7 +68,7 @@ export class WindowJoins {
     mayHaveJoined: boolean,
   ): Promise<InstanceView | null> {
     const { clock } = this.#options;
-    const message = inboxMessage(`debounce/${start.id}`, { kind: 'debounce', ...start });
+    const message = inboxMessage(messageIdOf(start.id), { kind: 'debounce', ...start });
     const deadline = clock.now() + JOIN_MS;
     let isSent = false;
     if (mayHaveJoined) {
@@ -118,7 +119,13 @@ export class WindowJoins {
 async function find(record: InstanceRecord, id: string): Promise<Found> {
   const instance = await loadInstance(record);
   if (instance.debounce?.joins.includes(id) === true) return { joined: await viewInstance(record) };
-  return isEnded(record) || windowEnd(instance) === null ? 'late' : 'pending';
+  if (windowEnd(instance) === null) return 'late';
+  const isSent = record.inbox.some((message) => message.id === messageIdOf(id));
+  return isEnded(record) && !isSent ? 'late' : 'pending';
+}
+
+function messageIdOf(startId: string): string {
+  return `debounce/${startId}`;
 }
 
 function viewOf(found: Answer): InstanceView | null {
