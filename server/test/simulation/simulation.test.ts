@@ -43,6 +43,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [957, 'a repeated start of a child stood in the way of its take-over'],
   [1625, 'a workflow was removed before its parent had heard of its end'],
   [1626, 'a node that had been alone slept on when others joined, and did not fire their triggers'],
+  [1720, 'a start got the late answer of a window that it had given up'],
   [3586, 'a node whose first heartbeat failed ran unknown, and nobody missed it when it died'],
   [5631, 'a node that stopped signed off although a late commit of its own had overtaken it'],
   [9884, 'a change that was made while the clock was set back was not checked after its node died'],

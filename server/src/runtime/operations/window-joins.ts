@@ -52,8 +52,10 @@ export class WindowJoins {
 
   /** Called when a commit on this node contains the results of these starts. */
   answered(joins: readonly WindowJoin[], view: () => InstanceView): void {
-    for (const { id, joined } of joins)
-      this.#waiters.answered(id, () => (joined ? { joined: view() } : 'late'));
+    for (const { id, instanceId, joined } of joins) {
+      const answerOf = (): Answer => (joined ? { joined: view() } : 'late');
+      this.#waiters.answered(waiterIdOf(instanceId, id), answerOf);
+    }
   }
 
   /**
@@ -77,7 +79,7 @@ export class WindowJoins {
     }
     for (let attempt = 1; ; attempt += 1) {
       const until = Math.min(deadline, clock.now() + backOffMs(attempt, RECHECK));
-      const answer = this.#waiters.wait(start.id, until);
+      const answer = this.#waiters.wait(waiterIdOf(instanceId, start.id), until);
       isSent ||= await this.#send(instanceId, message);
       const found = (await answer) ?? (await this.#look(instanceId, start.id));
       if (found !== 'pending') return viewOf(found);
@@ -122,6 +124,11 @@ async function find(record: InstanceRecord, id: string): Promise<Found> {
   if (windowEnd(instance) === null) return 'late';
   const isSent = record.inbox.some((message) => message.id === messageIdOf(id));
   return isEnded(record) && !isSent ? 'late' : 'pending';
+}
+
+/** A start that came too late for one instance may wait for the next before the first one says so. */
+function waiterIdOf(instanceId: string, startId: string): string {
+  return `${instanceId}/${startId}`;
 }
 
 function messageIdOf(startId: string): string {
