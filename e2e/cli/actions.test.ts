@@ -158,6 +158,21 @@ describe('a repair command', () => {
     expect(refused.stderr).toContain('a whole number from 1 to 5');
   });
 
+  it('starts a run with a fairness key and a weight, and shows them', async () => {
+    const start = ['run', 'order', '-d', 'order=F1', '--fairness-key', 'acme'];
+    const id = (await line.pipe([...start, '--fairness-weight', '2.5'])).stdout.trim();
+    const fairness = { fairnessKey: 'acme', fairnessWeight: 2.5 };
+    expect(await line.client.workflows.get(id)).toMatchObject(fairness);
+    expect((await line.pipe(['show', id])).stdout).toMatch(/^Fairness +acme, weight 2.5$/m);
+    const plain = (await line.pipe(start)).stdout.trim();
+    expect((await line.pipe(['show', plain])).stdout).toMatch(/^Fairness +acme$/m);
+    for (const weight of ['0', '100.5', 'much']) {
+      const refused = await line.pipe([...start, '--fairness-weight', weight]);
+      expect(refused.code, weight).toBe(2);
+      expect(refused.stderr).toContain('a number from 0.01 to 100');
+    }
+  });
+
   it('starts a new run with the same input with restart', async () => {
     const id = await startOrder('M3');
     const { code, stdout } = await line.pipe(['restart', id, '--reason', 'again']);

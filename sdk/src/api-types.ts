@@ -29,7 +29,7 @@ export type WorkflowSummary = Schemas['WorkflowSummary'];
 /** A run that has changed. Read the run for its tags and index fields. */
 export type ChangedWorkflow = Omit<
   WorkflowSummary,
-  'failure' | 'index' | 'priority' | 'queued' | 'tags'
+  'failure' | 'fairnessKey' | 'fairnessWeight' | 'index' | 'priority' | 'queued' | 'tags'
 >;
 /** The current steps of a definition's open runs. */
 export type OpenSteps = Schemas['OpenSteps'];

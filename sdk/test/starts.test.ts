@@ -234,6 +234,28 @@ describe('priority', () => {
   });
 });
 
+describe('fairness', () => {
+  it('is given when a run is started, or computed by the definition', async () => {
+    await client.definitions.register({
+      id: 'fair',
+      fairness: { key: 'data.tenant', weight: 2 },
+      steps: [{ id: 'wait', stepType: 'Delay', inputs: { Period: 3600 } }],
+    });
+    const options = { fairnessKey: 'other', fairnessWeight: 0.5 };
+    const other = await client.workflows.start('fair', {}, options);
+    expect(await client.workflows.get(other.id)).toMatchObject(options);
+    const own = await client.workflows.start('fair', { tenant: 'acme' });
+    const shown = await client.workflows.get(own.id);
+    expect(shown).toMatchObject({ fairnessKey: 'acme', fairnessWeight: 2 });
+    const failed = await failureOf(client.workflows.start('fair', {}));
+    expect(failed).toMatchObject({ status: 400, code: 'expression_failed' });
+    const refused = await failureOf(
+      client.workflows.start('fair', { tenant: 'acme' }, { fairnessWeight: 101 }),
+    );
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_request' });
+  });
+});
+
 describe('client.workflows.input', () => {
   it('returns the start data as it was sent', async () => {
     await client.definitions.register({

@@ -1661,6 +1661,7 @@ export interface components {
          *       "executionId": 2,
          *       "attempt": 1,
          *       "priority": 3,
+         *       "fairnessKey": "acme",
          *       "offeredTime": "2026-05-04T10:20:30.123Z",
          *       "state": "held",
          *       "workerId": "w1",
@@ -1685,6 +1686,8 @@ export interface components {
             attempt: number;
             /** @description That of the run. */
             priority: components["schemas"]["Priority"];
+            /** @description That of the run: among items of equal priority, keys take turns. Null if it has none. */
+            fairnessKey: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC.
@@ -2082,7 +2085,7 @@ export interface components {
          *     }
          */
         BulkRequest: {
-            /** @description What to do with each run. `retry` immediately retries the steps that are waiting for their next attempt; `restart` starts a new run with the same input, reference, tags and priority; `priority` changes the priority; `purge` removes runs that have ended. */
+            /** @description What to do with each run. `retry` immediately retries the steps that are waiting for their next attempt; `restart` starts a new run with the same input, reference, tags, priority and fairness; `priority` changes the priority; `purge` removes runs that have ended. */
             action: components["schemas"]["BulkAction"];
             /** @description The filters of the run list. `{}` selects all runs. Give either this or `workflowIds`. The members `where` and `failure` also require the scope `conductor:viewer`. */
             filter?: components["schemas"]["WorkflowFilter"];
@@ -2212,6 +2215,8 @@ export interface components {
          *         "team": "billing"
          *       },
          *       "priority": 3,
+         *       "fairnessKey": "acme",
+         *       "fairnessWeight": 1,
          *       "queued": false,
          *       "status": "Suspended",
          *       "outcome": null,
@@ -2271,6 +2276,10 @@ export interface components {
             /** @description Null unless the run was started with `debounce`. */
             debounce: components["schemas"]["Debounce"] | null;
             priority: components["schemas"]["Priority"];
+            /** @description Whose work it is: among work of equal priority, keys take turns. Null if it has none. */
+            fairnessKey: string | null;
+            /** @description The share of its fairness key; null if it has none. */
+            fairnessWeight: components["schemas"]["FairnessWeight"] | null;
             /** @description Whether its first step waits for other runs to end. */
             queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
@@ -2474,6 +2483,8 @@ export interface components {
              * @description The order in which the work of runs waits: 1 goes first, 5 last. The default is 3. A start can override it.
              */
             priority?: number | null;
+            /** @description Work of equal priority is handed out in turns, in proportion to the weights of its keys. A start can override it. */
+            fairness?: components["schemas"]["FairnessDocument"] | null;
             /** @description How many runs of all versions are open at a time, for each key. The newest version's holds. */
             concurrency?: components["schemas"]["ConcurrencyDocument"] | null;
             /** @description How long ended runs are kept, at least 1 second. Overrides the server's `instance_retention_seconds`. */
@@ -2788,6 +2799,10 @@ export interface components {
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
             priority: components["schemas"]["Priority"];
+            /** @description Whose work it is: among work of equal priority, keys take turns. Null if it has none. */
+            fairnessKey: string | null;
+            /** @description The share of its fairness key; null if it has none. */
+            fairnessWeight: components["schemas"]["FairnessWeight"] | null;
             /** @description Whether its first step waits for other runs to end. */
             queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
@@ -2977,6 +2992,24 @@ export interface components {
          * @enum {string}
          */
         FailureOrder: "count" | "lastTime";
+        /**
+         * @description Whose work takes turns with that of others, among work of equal priority.
+         * @example {
+         *       "key": "data.tenant",
+         *       "weight": 2
+         *     }
+         */
+        FairnessDocument: {
+            /** @description An expression over the start data. Runs whose key is None or empty are in one group. */
+            key: string | number | boolean;
+            /** @description The share of the key: a number from 0.01 to 100, or an expression over the start data. The default is 1. */
+            weight?: number | string | null;
+        };
+        /**
+         * Format: double
+         * @description The share of a fairness key.
+         */
+        FairnessWeight: number;
         /** @description A matching run. */
         FoundWorkflow: {
             workflow: components["schemas"]["WorkflowSummary"];
@@ -3828,6 +3861,8 @@ export interface components {
          *         "failingSince": null,
          *         "parent": null,
          *         "priority": 3,
+         *         "fairnessKey": null,
+         *         "fairnessWeight": null,
          *         "queued": false,
          *         "restartOf": null,
          *         "restartedAs": null,
@@ -4849,6 +4884,8 @@ export interface components {
          *         "team": "billing"
          *       },
          *       "priority": 3,
+         *       "fairnessKey": "acme",
+         *       "fairnessWeight": 1,
          *       "queued": false,
          *       "index": {
          *         "customer": "C-17"
@@ -4914,6 +4951,10 @@ export interface components {
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
             priority: components["schemas"]["Priority"];
+            /** @description Whose work it is: among work of equal priority, keys take turns. Null if it has none. */
+            fairnessKey: string | null;
+            /** @description The share of its fairness key; null if it has none. */
+            fairnessWeight: components["schemas"]["FairnessWeight"] | null;
             /** @description Whether its first step waits for other runs to end. */
             queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
@@ -5140,6 +5181,8 @@ export interface components {
          *         "team": "billing"
          *       },
          *       "priority": 3,
+         *       "fairnessKey": "acme",
+         *       "fairnessWeight": 1,
          *       "queued": false,
          *       "index": {
          *         "customer": "C-17"
@@ -5203,6 +5246,10 @@ export interface components {
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
             priority: components["schemas"]["Priority"];
+            /** @description Whose work it is: among work of equal priority, keys take turns. Null if it has none. */
+            fairnessKey: string | null;
+            /** @description The share of its fairness key; null if it has none. */
+            fairnessWeight: components["schemas"]["FairnessWeight"] | null;
             /** @description Whether its first step waits for other runs to end. */
             queued: boolean;
             /** @description The run that this run is a restart of; null if it isn't one. */
@@ -5697,6 +5744,7 @@ export interface operations {
                      *           "executionId": 2,
                      *           "attempt": 1,
                      *           "priority": 3,
+                     *           "fairnessKey": "acme",
                      *           "offeredTime": "2026-05-04T10:20:30.123Z",
                      *           "state": "held",
                      *           "workerId": "w1",
@@ -5715,6 +5763,7 @@ export interface operations {
                      *         executionId: 2
                      *         attempt: 1
                      *         priority: 3
+                     *         fairnessKey: acme
                      *         offeredTime: 2026-05-04T10:20:30.123Z
                      *         state: held
                      *         workerId: w1
@@ -6391,6 +6440,8 @@ export interface operations {
                      *             "team": "billing"
                      *           },
                      *           "priority": 3,
+                     *           "fairnessKey": "acme",
+                     *           "fairnessWeight": 1,
                      *           "queued": false,
                      *           "index": {
                      *             "customer": "C-17"
@@ -6425,6 +6476,8 @@ export interface operations {
                      *         tags:
                      *           team: billing
                      *         priority: 3
+                     *         fairnessKey: acme
+                     *         fairnessWeight: 1
                      *         queued: false
                      *         index:
                      *           customer: C-17
@@ -7447,6 +7500,8 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "fairnessKey": "acme",
+                     *       "fairnessWeight": 1,
                      *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
@@ -7471,6 +7526,8 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     fairnessKey: acme
+                     *     fairnessWeight: 1
                      *     queued: false
                      *     status: Suspended
                      *     outcome: null
@@ -7504,6 +7561,8 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "fairnessKey": "acme",
+                     *       "fairnessWeight": 1,
                      *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
@@ -7528,6 +7587,8 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     fairnessKey: acme
+                     *     fairnessWeight: 1
                      *     queued: false
                      *     status: Suspended
                      *     outcome: null
@@ -11352,6 +11413,8 @@ export interface operations {
                      *             "team": "billing"
                      *           },
                      *           "priority": 3,
+                     *           "fairnessKey": "acme",
+                     *           "fairnessWeight": 1,
                      *           "queued": false,
                      *           "index": {
                      *             "customer": "C-17"
@@ -11386,6 +11449,8 @@ export interface operations {
                      *         tags:
                      *           team: billing
                      *         priority: 3
+                     *         fairnessKey: acme
+                     *         fairnessWeight: 1
                      *         queued: false
                      *         index:
                      *           customer: C-17
@@ -11981,6 +12046,8 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "fairnessKey": "acme",
+                     *       "fairnessWeight": 1,
                      *       "queued": false,
                      *       "index": {
                      *         "customer": "C-17"
@@ -12013,6 +12080,8 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     fairnessKey: acme
+                     *     fairnessWeight: 1
                      *     queued: false
                      *     index:
                      *       customer: C-17
@@ -12106,6 +12175,10 @@ export interface operations {
                 tag?: string[];
                 /** @description The order in which the work of the run waits, from 1 (first) to 5 (last). The default is the definition's `Priority`, or 3 */
                 priority?: components["schemas"]["Priority"];
+                /** @description Whose work it is: among work of equal priority, keys take turns. At most 256 characters. An empty one means none. The default is the `Key` of the definition's `Fairness` */
+                fairnessKey?: string;
+                /** @description The share of the fairness key, from 0.01 to 100. The default is the `Weight` of the definition's `Fairness`, or 1. Requires a fairness key */
+                fairnessWeight?: components["schemas"]["FairnessWeight"];
                 /** @description What happens if another run of the same definition has the same reference. `allow` starts another run. `fail` responds with 409 and the id of the other run. `existing` returns the other run and starts none. `terminate` terminates open runs and starts this one. `queue` accepts this one, and runs its first step when the runs that were open before it have ended. All except `allow` require a reference. The default is the definition's `OnConflict`, or `allow` */
                 onConflict?: components["schemas"]["OnConflict"];
                 /** @description Which other runs count: only `open` ones, or all runs that the server still keeps (`kept`), including ended ones. The default is the definition's `ConflictScope`, or `open` */
@@ -12156,6 +12229,8 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "fairnessKey": "acme",
+                     *       "fairnessWeight": 1,
                      *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
@@ -12180,6 +12255,8 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     fairnessKey: acme
+                     *     fairnessWeight: 1
                      *     queued: false
                      *     status: Suspended
                      *     outcome: null
@@ -12213,6 +12290,8 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "fairnessKey": "acme",
+                     *       "fairnessWeight": 1,
                      *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
@@ -12237,6 +12316,8 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     fairnessKey: acme
+                     *     fairnessWeight: 1
                      *     queued: false
                      *     status: Suspended
                      *     outcome: null
@@ -12254,7 +12335,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
-            /** @description A parameter is invalid, the data is not an object or does not match the `Input` of the definition, its `Reference` fails for the data, or the body cannot be read */
+            /** @description A parameter is invalid, the data is not an object or does not match the `Input` of the definition, its `Reference`, a `Key` or the `Weight` fails for the data, or the body cannot be read */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12822,6 +12903,8 @@ export interface operations {
                      *         "failingSince": null,
                      *         "parent": null,
                      *         "priority": 3,
+                     *         "fairnessKey": null,
+                     *         "fairnessWeight": null,
                      *         "queued": false,
                      *         "restartOf": null,
                      *         "restartedAs": null,
@@ -12866,6 +12949,8 @@ export interface operations {
                      *       failingSince: null
                      *       parent: null
                      *       priority: 3
+                     *       fairnessKey: null
+                     *       fairnessWeight: null
                      *       queued: false
                      *       restartOf: null
                      *       restartedAs: null
@@ -13007,6 +13092,8 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "fairnessKey": "acme",
+                     *       "fairnessWeight": 1,
                      *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
@@ -13031,6 +13118,8 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     fairnessKey: acme
+                     *     fairnessWeight: 1
                      *     queued: false
                      *     status: Suspended
                      *     outcome: null
@@ -13175,6 +13264,8 @@ export interface operations {
                      *         "failingSince": null,
                      *         "parent": null,
                      *         "priority": 3,
+                     *         "fairnessKey": null,
+                     *         "fairnessWeight": null,
                      *         "queued": false,
                      *         "restartOf": null,
                      *         "restartedAs": null,
@@ -13219,6 +13310,8 @@ export interface operations {
                      *       failingSince: null
                      *       parent: null
                      *       priority: 3
+                     *       fairnessKey: null
+                     *       fairnessWeight: null
                      *       queued: false
                      *       restartOf: null
                      *       restartedAs: null
@@ -13367,6 +13460,8 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "fairnessKey": "acme",
+                     *       "fairnessWeight": 1,
                      *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
@@ -13391,6 +13486,8 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     fairnessKey: acme
+                     *     fairnessWeight: 1
                      *     queued: false
                      *     status: Suspended
                      *     outcome: null
@@ -13510,6 +13607,8 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "fairnessKey": "acme",
+                     *       "fairnessWeight": 1,
                      *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
@@ -13534,6 +13633,8 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     fairnessKey: acme
+                     *     fairnessWeight: 1
                      *     queued: false
                      *     status: Suspended
                      *     outcome: null
@@ -13626,6 +13727,8 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "fairnessKey": "acme",
+                     *       "fairnessWeight": 1,
                      *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
@@ -13650,6 +13753,8 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     fairnessKey: acme
+                     *     fairnessWeight: 1
                      *     queued: false
                      *     status: Suspended
                      *     outcome: null
@@ -14110,6 +14215,8 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "fairnessKey": "acme",
+                     *       "fairnessWeight": 1,
                      *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
@@ -14134,6 +14241,8 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     fairnessKey: acme
+                     *     fairnessWeight: 1
                      *     queued: false
                      *     status: Suspended
                      *     outcome: null
@@ -14241,6 +14350,8 @@ export interface operations {
                      *         "team": "billing"
                      *       },
                      *       "priority": 3,
+                     *       "fairnessKey": "acme",
+                     *       "fairnessWeight": 1,
                      *       "queued": false,
                      *       "status": "Suspended",
                      *       "outcome": null,
@@ -14265,6 +14376,8 @@ export interface operations {
                      *     tags:
                      *       team: billing
                      *     priority: 3
+                     *     fairnessKey: acme
+                     *     fairnessWeight: 1
                      *     queued: false
                      *     status: Suspended
                      *     outcome: null

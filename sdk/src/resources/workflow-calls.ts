@@ -27,7 +27,8 @@ export async function startWorkflow(
 ): Promise<StartedWorkflow> {
   const { data, waitSeconds } = start;
   const { conflictScope, debounce, debounceData, debounceKey, debounceMax, ...others } = options;
-  const { delay, onConflict, priority, reference, startAt, tags, version, ...rest } = others;
+  const { delay, fairnessKey, fairnessWeight, onConflict, priority, ...more } = others;
+  const { reference, startAt, tags, version, ...rest } = more;
   const { status, value } = await transport.callWithStatus(
     'post',
     '/api/workflow/{id}',
@@ -44,6 +45,8 @@ export async function startWorkflow(
         debounceData,
         tag: tags && Object.entries(tags).map(([name, value]) => `${name}:${value}`),
         priority,
+        fairnessKey,
+        fairnessWeight,
         onConflict,
         conflictScope,
         wait: waitSeconds === 0 ? undefined : waitSeconds,

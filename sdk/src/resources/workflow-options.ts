@@ -55,6 +55,18 @@ export interface StartOptions extends IdempotentCallOptions {
    */
   readonly priority?: Priority;
   /**
+   * Whose work it is: among work of equal priority, keys take turns. At most 256 characters. An empty key means none.
+   *
+   * @default the `Key` of the definition's `Fairness`
+   */
+  readonly fairnessKey?: string;
+  /**
+   * The share of the fairness key, from 0.01 to 100. Requires a fairness key.
+   *
+   * @default the `Weight` of the definition's `Fairness`, or 1
+   */
+  readonly fairnessWeight?: number;
+  /**
    * What happens if another run of the same definition has the same `reference`. `allow` starts another run, `fail` throws
    * `ApiError` `reference_in_use`, `existing` joins the other run, `terminate` terminates open ones first, and `queue` starts the
    * run, whose first step waits until the runs that were open before it have ended. All except `allow` require a `reference`.

@@ -65,6 +65,10 @@ export interface ArchivedSlotWait {
   readonly instanceId: string;
   readonly activityName: string | null;
   readonly priority: number;
+  /** Empty: none. */
+  readonly fairnessKey: string;
+  /** Not always a whole number. */
+  readonly fairnessWeight: number;
   readonly since: number;
   readonly state: string;
   /** Not always a whole number. */

@@ -39,6 +39,10 @@
  *  S16 Inserts with a window that have the same definition and key take effect one after another, on all nodes: each one sees the
  *     windows of those before it. An instance has an open window from its insert until a commit closes it, or it ends. So no two
  *     open instances of a definition have the same `debounceKey`.
+ *  S17 Among what is in one queue with the same priority, fairness keys take turns in proportion to their weights, on all nodes; what
+ *     has no key is one group. A queue is an activity name, the line of a limit and key, or those that wait for a place of a key.
+ *     Turns are charged when something is handed out, and a key that had nothing in the queue starts at the present. If more than
+ *     `TURNS_TRIED_MAX` keys have nothing that can be handed out, the oldest goes. See records/turns.ts.
  *
  * Times are milliseconds since 1970, from the caller's clock. Callers create the ids. `contract/` has the operations,
  * `records/` the stored records, with one file for each noun.

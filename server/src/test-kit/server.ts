@@ -16,6 +16,7 @@ import { readTime, TIME_EXAMPLE, timeProblem } from '../engine/values/times.js';
 import type { Tags } from '../engine/values/tags.js';
 import type { PostedDefinition } from '../runtime/definitions/definition-types.js';
 import type { Host } from '../runtime/host.js';
+import { toStartFairness } from '../runtime/model/start-fairness.js';
 import type { Store } from '../store/store.js';
 import type { TriggerListItem } from '../runtime/triggers/trigger-types.js';
 import type { ActivityHandlers } from './activity-handlers.js';
@@ -78,6 +79,10 @@ export interface TestStartOptions {
   readonly version?: number;
   /** @default that of the definition */
   readonly priority?: Priority;
+  /** Empty: none. @default that of the definition */
+  readonly fairnessKey?: string;
+  /** @default that of the definition */
+  readonly fairnessWeight?: number;
   /** @default that of the definition */
   readonly onConflict?: OnConflict;
   /** @default that of the definition */
@@ -191,12 +196,13 @@ export class TestServer implements AsyncDisposable {
     options: TestStartOptions,
   ): Promise<{ readonly id: string }> {
     await this.#standIn();
-    const { debounce, reference = null, ...rest } = options;
+    const { debounce, fairnessKey, fairnessWeight, reference = null, ...rest } = options;
     const request = {
       definitionId,
       data,
       reference,
       idempotency: null,
+      fairness: toStartFairness({ fairnessKey, fairnessWeight }),
       ...rest,
       ...(debounce !== undefined && { debounce: debounceOf(debounce) }),
     };

@@ -69,6 +69,25 @@ const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
     await client.succeed(next.token, {});
     expect((await client.ended(second)).outcome).toBe('Succeeded');
   },
+  'send-letter': async (client) => {
+    const runs = new Map<string, string>();
+    const start = async (customer: string, plan: string) => {
+      const data = { customer, plan, address: 'somebody@example.com' };
+      const id = await client.start('send-letter', data);
+      await client.untilWaiting(id, 'send');
+      runs.set(id, customer);
+    };
+    for (let n = 0; n < 8; n += 1) await start('Ada', 'free');
+    for (let n = 0; n < 6; n += 1) await start('Bob', 'pro');
+    const order: string[] = [];
+    for (let n = 0; n < 14; n += 1) {
+      const item = await client.work('send-letter');
+      order.push(runs.get(item.workflowId) ?? '?');
+      await client.succeed(item.token, {});
+    }
+    // Three of Bob's for each of Ada's, while both have some.
+    expect(order.slice(0, 8).filter((customer) => customer === 'Bob').length).toBe(6);
+  },
   'fetch-order': async (client) => {
     const shop = await openShop([503, 200]);
     const id = await client.start('fetch-order', { shop, orderId: '17' });

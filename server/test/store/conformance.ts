@@ -15,6 +15,8 @@ import { describeConcurrency } from './conformance/concurrency.js';
 import { describeDefinitions } from './conformance/definitions.js';
 import { describeEvents } from './conformance/events.js';
 import { describeFailures } from './conformance/failures.js';
+import { describeFairLines } from './conformance/fair-lines.js';
+import { describeFairness } from './conformance/fairness.js';
 import { describeHousekeeping } from './conformance/housekeeping.js';
 import { describeInboxBounds } from './conformance/inbox-bounds.js';
 import { describeInstanceLists } from './conformance/instance-lists.js';
@@ -90,6 +92,8 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeDefinitions(underTest);
     describeInstances(underTest);
     describePriorities(underTest);
+    describeFairness(underTest);
+    describeFairLines(underTest);
     describePlaces(underTest);
     describeWindows(underTest);
     describeQueues(underTest);

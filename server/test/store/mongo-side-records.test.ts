@@ -41,7 +41,7 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
   });
 
   function contextOf(parts: Collections): MongoContext {
-    const candidates = new CandidateFinder(parts.activities);
+    const candidates = new CandidateFinder(parts);
     const readServerTime = (): Promise<void> => Promise.resolve();
     const lazyWrites = new LazyWrites(parts);
     const countedInserts = new CountedInserts(openDescendantsIn(parts));

@@ -84,7 +84,7 @@ function mortal(collections: Collections, life: Life): Collections {
 function contextOf(collections: Collections): MongoContext {
   return {
     ...collections,
-    candidates: new CandidateFinder(collections.activities),
+    candidates: new CandidateFinder(collections),
     lazyWrites: new LazyWrites(collections),
     countedInserts: new CountedInserts(openDescendantsIn(collections)),
     references: new KeyedMutex(),

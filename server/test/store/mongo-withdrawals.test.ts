@@ -23,7 +23,7 @@ describe.skipIf(mongo === null)('a claim on MongoDB', () => {
   const client = new MongoClient(url);
   const database = client.db(`withdrawals-${randomUUID()}`);
   const collections = collectionsOf(database);
-  const candidates = new CandidateFinder(collections.activities);
+  const candidates = new CandidateFinder(collections);
   // Claims and withdrawals use nothing else of it.
   const context = { ...collections, candidates } as MongoContext;
   beforeAll(() => client.connect());

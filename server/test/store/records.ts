@@ -24,6 +24,7 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
     reference: null,
     tags: {},
     priority: 3,
+    fairness: null,
     queued: false,
     countsFrom: null,
     debounceKey: null,

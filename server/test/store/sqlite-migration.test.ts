@@ -1,45 +1,14 @@
 /** Goal: a file that an earlier version of the server wrote can be opened, and loses nothing. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import { bulkJobOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
+import { expectSchemaOfNewFile, openOldFile } from './support/old-sqlite-files.js';
 
 const directory = await mkdtemp(join(tmpdir(), 'stepwright-migration-'));
 afterAll(() => rm(directory, { recursive: true }));
-
-/** The objects of a database, as SQLite stores them. */
-function schemaOf(path: string): unknown {
-  const connection = new DatabaseSync(path);
-  const objects = connection
-    .prepare('SELECT type, name, tbl_name FROM sqlite_schema ORDER BY type, name')
-    .all();
-  const columns = objects.map(({ name }) =>
-    connection.prepare(`SELECT name FROM pragma_table_info('${String(name)}')`).all(),
-  );
-  connection.close();
-  return { objects, columns };
-}
-
-async function openOldFile(
-  path: string,
-  version: 1 | 2 | 3 | 4 | 5 | 6 | 10 | 12 | 13,
-): Promise<DatabaseSync> {
-  const connection = new DatabaseSync(path);
-  const tables = new URL(`./support/schema-${version}.sql`, import.meta.url);
-  connection.exec(await readFile(tables, { encoding: 'utf8' }));
-  return connection;
-}
-
-async function expectSchemaOfNewFile(path: string): Promise<void> {
-  const newPath = join(directory, `new-for-${basename(path)}`);
-  const fresh = createSqliteStore({ path: newPath });
-  await fresh.start();
-  await fresh.stop();
-  expect(schemaOf(path)).toEqual(schemaOf(newPath));
-}
 
 /** What the instance `open` of the old files has in every schema. */
 const OPEN = {

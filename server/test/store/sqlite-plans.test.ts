@@ -162,6 +162,7 @@ function runEveryOperation(database: Database): void {
   run.findPredecessor(database, [{ definitionId: 'order', reference: 'r', id: 'x', at: 9 }]);
   runPlaces(database);
   runSlots(database);
+  runFairness(database);
   const child = instanceOf('child', { parentId: 'i', rootId: 'i' });
   run.insertInstance(database, [{ record: child, side: NO_SIDE, openDescendantsMax: 5 }]);
   run.getInstance(database, ['i']);
@@ -230,7 +231,7 @@ function runEveryOperation(database: Database): void {
       instancesEndedBefore: 9,
       untoldEndedBefore: 5,
       eventsPublishedBefore: 9,
-      activitiesDoneBefore: 9,
+      activitiesDoneBefore: 9000,
       limit: 5,
     },
   ]);
@@ -284,6 +285,45 @@ function runSlots(database: Database): void {
   run.countSlots(database, [['api', 'db'], 9000]);
   for (const { id } of items) run.findSlotPosition(database, [id, 9000]);
   run.findSlotPosition(database, ['slotted/2', 9000]);
+}
+
+/** Everything that takes turns: items, executions and items that wait for a slot, and instances that wait for a place. */
+function runFairness(database: Database): void {
+  const run = SQLITE_OPERATIONS;
+  const need = { limit: 'fair', key: '', units: 1 };
+  const body = JSON.stringify({ concurrency: 1 });
+  const limit = { kind: 'limit', name: 'fair', revision: 1, expiresAt: null, body } as const;
+  run.saveResource(database, [limit, null]);
+  for (const key of ['a', 'b']) {
+    const [fairness, id] = [{ key, weight: 1 }, `fair-${key}`];
+    const place = {
+      concurrencyKey: 'fair',
+      place: 'waiting',
+      countsFrom: 1,
+      queued: true,
+    } as const;
+    const activities = ['1', '2', '3'].map((n) =>
+      activityOf(`${id}/${n}`, id, {
+        name: n === '3' ? 'fair-slotted' : 'fair',
+        fairness,
+        ...(n === '3' && { needs: [need] }),
+      }),
+    );
+    const wait = [{ execution: `${id}/4`, needs: [need] as const, since: 1, on: need }];
+    const record = instanceOf(id, { fairness, ...place });
+    const slots = { take: [], wait, begun: [], free: [] };
+    run.insertInstance(database, [{ record, side: { ...NO_SIDE, activities }, slots }]);
+  }
+  const audit = { time: 1, actor: 'a', action: 'set-priority', detail: null } as const;
+  run.setPriority(database, ['fair-b', 2, audit]);
+  for (let n = 0; n < 6; n += 1) {
+    for (const name of ['fair', 'fair-slotted']) {
+      run.claimActivity(database, [{ name, now: 2000, claim: claimBy('w'), deferMs: 10 }]);
+    }
+    run.grantSlots(database, [{ limit: 'fair', key: '', now: 9000, aheadMs: 0 }]);
+    const places = { definitionId: 'order', key: 'fair', limit: n, asking: null, now: 1 };
+    run.grantPlaces(database, [places]);
+  }
 }
 
 function runPlaces(database: Database): void {

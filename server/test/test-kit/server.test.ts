@@ -248,6 +248,34 @@ describe('a test server', () => {
     expect(queued).toEqual([7, 4, 1, 0, 0]);
   });
 
+  it('lets two tenants take turns', async () => {
+    const work = [{ Id: 'work', StepType: 'Delay', Inputs: { Period: 60 } }];
+    const definition = {
+      Id: 'export',
+      Concurrency: { Limit: 1 },
+      Fairness: { Key: 'data.tenant' },
+      Steps: work,
+    };
+    await using server = await createTestServer({ definitions: [definition], python });
+    const runs = new Map<string, string>();
+    for (const tenant of ['a', 'a', 'a', 'a', 'b', 'b']) {
+      runs.set((await server.start('export', { tenant })).id, tenant);
+    }
+    const left = await server.start('export', { tenant: 'a' }, { fairnessKey: 'c' });
+    runs.set(left.id, 'c');
+    const order: string[] = [];
+    for (let minute = 0; minute < 7; minute += 1) {
+      for (const [id, tenant] of runs) {
+        if ((await server.run(id)).queued) continue;
+        order.push(tenant);
+        runs.delete(id);
+      }
+      await server.advance('1m');
+    }
+    // The first one began before the others came.
+    expect(order.join('')).toBe('aabcaba');
+  });
+
   it('names the call without an answer', async () => {
     await using server = await orderServer({ mocks: { 'charge-card': PAID } });
     await server.start('order', { order: 1 });

@@ -152,19 +152,21 @@ describe.runIf(browserPath !== null)('the page of limits', () => {
     const { activities, workflows } = pages.client;
     const first = (await workflows.start('work')).id;
     await activities.pull('do-it', { workerId: 'w', waitSeconds: 20, leaseSeconds: 500 });
-    const second = (await workflows.start('work')).id;
+    const second = (await workflows.start('work', {}, { fairnessKey: 'acme' })).id;
     await workflows.start('work');
     expect(await activities.pull('do-it', { workerId: 'w' })).toBeNull();
     const page = await pages.open('/activities/do-it');
     const items = page.getByRole('table', { name: 'Work items' });
-    const stateOf = (id: string) =>
-      items
-        .getByRole('row')
-        .filter({ has: page.locator(`[data-label="Run"] a[href$="${id}"]`) })
-        .locator('[data-label="State"]');
+    const rowOf = (id: string) =>
+      items.getByRole('row').filter({ has: page.locator(`[data-label="Run"] a[href$="${id}"]`) });
+    const stateOf = (id: string) => rowOf(id).locator('[data-label="State"]');
+    const fairnessOf = (id: string) => rowOf(id).locator('[data-label="Fairness"]');
+    expect(await fairnessOf(first).textContent()).toBe('–');
+    expect(await fairnessOf(second).textContent()).toBe('acme');
     expect(await stateOf(first).textContent()).toBe('held');
     await stateOf(second).getByText('waits for a slot', { exact: true }).waitFor();
     await stateOf(second).getByText("limit 'narrow' (1 of 1 in use)", { exact: false }).waitFor();
+    await stateOf(second).getByText("takes turns under the fairness key 'acme'").waitFor();
     await items.getByText('(1 of 1 in use), 1 in line before it').waitFor();
     await stateOf(second).getByRole('link').click();
     await expect.poll(() => new URL(page.url()).pathname).toBe(`/ui/runs/${first}`);

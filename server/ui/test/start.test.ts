@@ -248,7 +248,7 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     expect((await pages.client.workflows.list({ reference: 'A1' }).page()).items).toHaveLength(2);
   });
 
-  test('stays to show the result, and starts again with the data, reference, tags and priority of a run', async () => {
+  test('stays to show the result, and starts again with the data and the options of a run', async () => {
     const page = await pages.open('/definitions/order/start');
     await fillOrder(page);
     await page.getByLabel(/^Reference/).fill('again-1');
@@ -256,12 +256,17 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     await page.getByLabel('Name of tag 1').fill('team');
     await page.getByLabel('Value of tag 1').fill('red');
     await page.getByLabel(/^Priority/).selectOption('2');
+    await page.getByLabel(/^Fairness key/).fill('acme');
+    await page.getByLabel(/^Weight of the key/).fill('101');
+    await page.getByText('Enter a number from 0.01 to 100.').waitFor();
+    await page.getByLabel(/^Weight of the key/).fill('2.5');
     await page.getByLabel('Stay here and show the result').check();
     await start(page);
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('Completed').waitFor();
     await result.getByText('total').waitFor();
     await result.getByRole('link').click();
+    await page.getByText('acme, weight 2.5').waitFor();
     await page.locator('.menu > summary').click();
     await page.getByRole('link', { name: 'Start again' }).click();
     await expect.poll(() => form(page).getByLabel('sku').inputValue()).toBe('tea');
@@ -269,6 +274,8 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     expect(await page.getByLabel(/^Reference/).inputValue()).toBe('again-1');
     expect(await page.getByLabel('Value of tag 1').inputValue()).toBe('red');
     expect(await page.getByLabel(/^Priority/).inputValue()).toBe('2');
+    expect(await page.getByLabel(/^Fairness key/).inputValue()).toBe('acme');
+    expect(await page.getByLabel(/^Weight of the key/).inputValue()).toBe('2.5');
   });
 
   test('starts nothing while the definition is disabled', async () => {

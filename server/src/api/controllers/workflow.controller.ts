@@ -87,7 +87,7 @@ export class WorkflowController extends Controller {
   )
   @Response<Problem>(
     400,
-    'A parameter is invalid, the data is not an object or does not match the `Input` of the definition, its `Reference` fails for the data, or the body cannot be read',
+    'A parameter is invalid, the data is not an object or does not match the `Input` of the definition, its `Reference`, a `Key` or the `Weight` fails for the data, or the body cannot be read',
   )
   @Response<Problem>(404, 'There is no such definition or version')
   @Response<Problem>(

@@ -1,6 +1,11 @@
 /** Parses option values. An invalid value ends the command with exit code 2. */
 import { InvalidArgumentError } from 'commander';
-import { PRIORITIES, type Priority } from '../../engine/model/start-options.js';
+import {
+  FAIRNESS_WEIGHT_MAX,
+  FAIRNESS_WEIGHT_MIN,
+  PRIORITIES,
+  type Priority,
+} from '../../engine/model/start-options.js';
 import { isoTime } from '../../base/iso-time.js';
 import { readTime, TIME_EXAMPLE, timeProblem } from '../../engine/values/times.js';
 import { readAdvance } from '../../test-kit/duration-text.js';
@@ -23,6 +28,13 @@ export function readPriority(text: string): Priority {
   const priority = PRIORITIES.find((each) => String(each) === text);
   if (priority !== undefined) return priority;
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${PRIORITIES.length}.`);
+}
+
+export function readFairnessWeight(text: string): number {
+  const value = /^\d{1,3}(\.\d{1,15})?$/.test(text) ? Number(text) : NaN;
+  if (value >= FAIRNESS_WEIGHT_MIN && value <= FAIRNESS_WEIGHT_MAX) return value;
+  const range = `from ${FAIRNESS_WEIGHT_MIN} to ${FAIRNESS_WEIGHT_MAX}`;
+  throw new InvalidArgumentError(`It must be a number ${range}.`);
 }
 
 export function readRate(text: string): number {

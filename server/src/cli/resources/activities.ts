@@ -51,6 +51,12 @@ const ITEM_COLUMNS: readonly Column<ActivityItem>[] = [
     alignRight: true,
   },
   {
+    title: 'FAIRNESS',
+    isOptional: true,
+    text: ({ fairnessKey }) => fairnessKey ?? '',
+    canShrink: true,
+  },
+  {
     title: 'OFFERED',
     isOptional: true,
     text: ({ offeredTime }, now) => relativeTime(offeredTime, now),

@@ -8,7 +8,13 @@ import type {
   Priority,
 } from '../../api/wire/models/workflow.js';
 import { readObject } from '../arguments/data.js';
-import { collect, readDuration, readPriority, readVersion } from '../arguments/values.js';
+import {
+  collect,
+  readDuration,
+  readFairnessWeight,
+  readPriority,
+  readVersion,
+} from '../arguments/values.js';
 import { jsonContent, pathTo, type Query } from '../connection/server-client.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import { misused } from '../failure.js';
@@ -30,6 +36,8 @@ interface RunOptions {
   readonly debounceMax?: number;
   readonly debounceData?: DebounceData;
   readonly priority?: Priority;
+  readonly fairnessKey?: string;
+  readonly fairnessWeight?: number;
   readonly onConflict?: OnConflict;
   readonly conflictScope?: ConflictScope;
   readonly idempotencyKey?: string;
@@ -57,6 +65,8 @@ export const run = serverCommand({
         ),
       )
       .option('--priority <number>', 'from 1 (first) to 5 (last): the order of work', readPriority)
+      .option('--fairness-key <key>', 'whose work it is: keys take turns')
+      .option('--fairness-weight <number>', 'the share of the key, 0.01 to 100', readFairnessWeight)
       .addOption(
         new Option('--on-conflict <action>', 'if another run has the same reference').choices(
           ON_CONFLICT,
@@ -104,10 +114,12 @@ export const run = serverCommand({
 });
 
 function startQuery(options: RunOptions): Query {
-  const { conflictScope, debounce, debounceMax, delay, onConflict, priority, reference } = options;
-  const { debounceData, debounceKey, tag, version } = options;
+  const { conflictScope, debounce, debounceMax, delay, fairnessKey, fairnessWeight } = options;
+  const { debounceData, debounceKey, onConflict, priority, reference, tag, version } = options;
   return {
     priority,
+    fairnessKey,
+    fairnessWeight,
     onConflict,
     conflictScope,
     reference,

@@ -37,6 +37,12 @@ function failureText(
   return `${time(failureTime)}; first like this ${time(failingSince)}`;
 }
 
+/** Empty if it has no key. A weight of 1 is the default. */
+function fairnessText({ fairnessKey, fairnessWeight }: Workflow): string {
+  if (fairnessKey === null) return '';
+  return fairnessWeight === 1 ? fairnessKey : `${fairnessKey}, weight ${fairnessWeight}`;
+}
+
 function printRun(output: Output, run: Workflow): void {
   const { data, endTime, lastError, startTime } = run;
   const status = statusOf(run);
@@ -49,6 +55,7 @@ function printRun(output: Output, run: Workflow): void {
     ['Reference', run.reference ?? ''],
     ['Tags', tagsText(run.tags)],
     ['Priority', String(run.priority)],
+    ['Fairness', fairnessText(run)],
     ['Parent', run.parent?.workflowId ?? ''],
     ['Restart of', run.restartOf ?? ''],
     ['Restarted as', run.restartedAs ?? ''],

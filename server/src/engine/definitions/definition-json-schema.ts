@@ -9,6 +9,8 @@ import { DEBOUNCE_DATA } from '../model/debounce.js';
 import {
   CONCURRENCY_MAX,
   CONFLICT_SCOPE_NAMES,
+  FAIRNESS_WEIGHT_MAX,
+  FAIRNESS_WEIGHT_MIN,
   MAX_QUEUED_MAX,
   ON_CONFLICT,
   ON_FULL,
@@ -26,12 +28,14 @@ import {
   DEBOUNCE_MEMBER_SUMMARIES,
   DEFINITION_MEMBER_SUMMARIES,
   EVENT_MEMBER_SUMMARIES,
+  FAIRNESS_MEMBER_SUMMARIES,
   STEP_LIMIT_MEMBER_SUMMARIES,
   STEP_MEMBER_SUMMARIES,
   TRIGGER_MEMBER_SUMMARIES,
   type ConcurrencyMember,
   type DebounceMember,
   type DefinitionMember,
+  type FairnessMember,
   type StepLimitMember,
   type StepMember,
   type TriggerMember,
@@ -59,6 +63,15 @@ const CONCURRENCY_SCHEMAS: Readonly<Record<ConcurrencyMember, JsonObject>> = {
   maxQueued: { type: ['integer', 'null'], minimum: 0, maximum: MAX_QUEUED_MAX },
 };
 
+const FAIRNESS_SCHEMAS: Readonly<Record<FairnessMember, JsonObject>> = {
+  key: { type: ['string', 'number', 'boolean'] },
+  weight: {
+    type: ['number', 'string', 'null'],
+    minimum: FAIRNESS_WEIGHT_MIN,
+    maximum: FAIRNESS_WEIGHT_MAX,
+  },
+};
+
 const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
   id: NAME,
   version: {},
@@ -83,6 +96,11 @@ const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
   onConflict: choice(ON_CONFLICT),
   conflictScope: choice(CONFLICT_SCOPE_NAMES),
   priority: { type: ['integer', 'null'], minimum: 1, maximum: PRIORITIES.length },
+  fairness: {
+    ...objectOf(FAIRNESS_SCHEMAS, FAIRNESS_MEMBER_SUMMARIES),
+    type: ['object', 'null'],
+    allOf: [hasMember('key')],
+  },
   concurrency: {
     ...objectOf(CONCURRENCY_SCHEMAS, CONCURRENCY_MEMBER_SUMMARIES),
     type: ['object', 'null'],

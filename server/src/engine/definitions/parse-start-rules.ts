@@ -1,6 +1,6 @@
 /**
  * The members that say how runs start: Reference, OnConflict and ConflictScope prevent duplicates, Concurrency limits how many run at
- * a time, Priority orders their work.
+ * a time, Priority and Fairness order their work.
  */
 import type { RunConcurrency, WorkflowDefinition } from '../model/definition.js';
 import type { InputValue } from '../model/input-value.js';
@@ -17,6 +17,7 @@ import {
 import { describeValue, toChoice } from '../values/convert-input.js';
 import { isJsonObject } from '../values/json.js';
 import { label, MemberReader } from './member-reader.js';
+import { parseFairness } from './parse-fairness.js';
 import { parseInputValue } from './parse-input-value.js';
 import { parseLimitKey } from './parse-limit-key.js';
 import { CONCURRENCY_MEMBERS, type DefinitionMember } from './step-members.js';
@@ -24,7 +25,7 @@ import { CONCURRENCY_MEMBERS, type DefinitionMember } from './step-members.js';
 type Reader = MemberReader<DefinitionMember>;
 type StartRules = Pick<
   WorkflowDefinition,
-  'reference' | 'onConflict' | 'conflictScope' | 'priority' | 'concurrency'
+  'reference' | 'onConflict' | 'conflictScope' | 'priority' | 'fairness' | 'concurrency'
 >;
 
 const USE = { gives: 'name', knowsStep: false, stepType: null } as const;
@@ -37,6 +38,7 @@ export function parseStartRules(reader: Reader): StartRules {
     onConflict: choiceOf(reader, 'onConflict', ON_CONFLICT),
     conflictScope: CONFLICT_SCOPES.find((each) => each === scope?.toLowerCase()) ?? null,
     priority: priorityOf(priority),
+    fairness: parseFairness(reader),
     concurrency: parseConcurrency(reader),
   };
 }

@@ -14,6 +14,7 @@ export const DEFINITION_MEMBERS = [
   'onConflict',
   'conflictScope',
   'priority',
+  'fairness',
   'concurrency',
   'retention',
   'triggers',
@@ -66,11 +67,14 @@ export const DEBOUNCE_MEMBERS = ['period', 'key', 'max', 'data'] as const;
 
 export const CONCURRENCY_MEMBERS = ['limit', 'key', 'onFull', 'maxQueued'] as const;
 
+export const FAIRNESS_MEMBERS = ['key', 'weight'] as const;
+
 /** The members of an entry of Limits. */
 export const STEP_LIMIT_MEMBERS = ['name', 'key', 'units'] as const;
 
 export type TriggerMember = (typeof TRIGGER_MEMBERS)[number];
 export type ConcurrencyMember = (typeof CONCURRENCY_MEMBERS)[number];
+export type FairnessMember = (typeof FAIRNESS_MEMBERS)[number];
 export type StepLimitMember = (typeof STEP_LIMIT_MEMBERS)[number];
 export type DebounceMember = (typeof DEBOUNCE_MEMBERS)[number];
 export type EventMember = (typeof EVENT_MEMBERS)[number];
@@ -96,6 +100,8 @@ export const DEFINITION_MEMBER_SUMMARIES: Readonly<Record<DefinitionMember, stri
     'Which other runs count for OnConflict: open runs, or all kept runs. A start can override it',
   priority:
     'The order in which work waits: 1 goes first, 5 last; default 3. A start can override it',
+  fairness:
+    'Work of equal priority is handed out in turns, in proportion to the weights of its keys. A start can override it',
   concurrency:
     'How many runs are open at a time, of all versions together, for each key; the newest version counts',
   retention:
@@ -134,6 +140,11 @@ export const CONCURRENCY_MEMBER_SUMMARIES: Readonly<Record<ConcurrencyMember, st
   key: 'An expression over the start data; default: all runs share one limit',
   onFull: 'What happens to further starts: Queue (default) lets them wait, Reject refuses them',
   maxQueued: 'Maximum number of runs that wait for each key; further starts are refused',
+};
+
+export const FAIRNESS_MEMBER_SUMMARIES: Readonly<Record<FairnessMember, string>> = {
+  key: 'An expression over the start data, such as data.tenant: whose work it is',
+  weight: 'The share of the key, from 0.01 to 100; default 1. An expression, or a number',
 };
 
 export const STEP_LIMIT_MEMBER_SUMMARIES: Readonly<Record<StepLimitMember, string>> = {

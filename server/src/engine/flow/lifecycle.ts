@@ -7,7 +7,7 @@ import { cutOff } from '../failure/in-flight.js';
 import { collectedFrom, type StartDebounce } from '../model/debounce.js';
 import { isEnded, type InstanceStatus, type ParentLink, type Instance } from '../model/instance.js';
 import type { InstanceTrace } from '../model/instance-trace.js';
-import { DEFAULT_PRIORITY, type Priority } from '../model/start-options.js';
+import { DEFAULT_PRIORITY, type Fairness, type Priority } from '../model/start-options.js';
 import type { Tags } from '../values/tags.js';
 import type { QueueReason } from '../model/pointer.js';
 import type { TriggerStart } from '../model/trigger.js';
@@ -29,6 +29,8 @@ export interface StartOptions {
   /** Default: none. */
   readonly tags?: Tags;
   readonly priority?: Priority;
+  /** Default: none. */
+  readonly fairness?: Fairness | null;
   /** The instance that this one restarts. Default: none. */
   readonly restartOf?: string;
   /** The trigger that starts it. Default: none. */
@@ -63,6 +65,7 @@ export function startSession(
     concurrencyKey: start.concurrencyKey ?? null,
     tags: start.tags ?? NO_TAGS,
     priority: start.priority ?? DEFAULT_PRIORITY,
+    fairness: start.fairness ?? null,
     index: NO_INDEX,
     restartOf: start.restartOf ?? null,
     restartedAs: null,

@@ -92,6 +92,8 @@ export interface WorkflowDefinition {
   readonly reference: InputValue | null;
   /** The priority of its instances; null: the default. */
   readonly priority: Priority | null;
+  /** Whose work takes turns with that of others; null: it's in the group without a key. */
+  readonly fairness: RunFairness | null;
   /** The default for starts that don't set it. */
   readonly onConflict: OnConflict | null;
   readonly conflictScope: ConflictScope | null;
@@ -114,6 +116,13 @@ export interface RunConcurrency {
   readonly onFull: OnFull;
   /** Maximum number of instances that wait for each key; null: no limit. */
   readonly maxQueued: number | null;
+}
+
+/** Among work of equal priority, that of each key takes turns. Both are evaluated on the start data. */
+export interface RunFairness {
+  readonly key: InputValue;
+  /** Null: the default. */
+  readonly weight: InputValue | null;
 }
 
 /** A problem in a posted document, or a warning about it. */

@@ -14,7 +14,7 @@ import type { InstanceTrace } from './instance-trace.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
 import type { LimitKey } from './slots.js';
 import type { TriggerStart } from './trigger.js';
-import type { Priority } from './start-options.js';
+import type { Fairness, Priority } from './start-options.js';
 import type { Tags } from '../values/tags.js';
 import type { StepError, StepRecord } from './step-record.js';
 
@@ -138,6 +138,8 @@ export interface Instance {
   tags: Tags;
   /** As last read from the store, where clients change it. */
   priority: Priority;
+  /** Null: its work is in the group without a key. */
+  readonly fairness: Fairness | null;
   /** As in the newest commit. */
   index: IndexFields;
   /** The instance that this one restarts. */

@@ -24,7 +24,7 @@ import type { StepError, StepRecord } from './step-record.js';
 import type { IndexFields } from '../values/index-fields.js';
 import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer, PointerState } from './pointer.js';
-import { DEFAULT_PRIORITY, type Priority } from './start-options.js';
+import { DEFAULT_PRIORITY, type Fairness, type Priority } from './start-options.js';
 import type { Tags } from '../values/tags.js';
 import type { TriggerStart } from './trigger.js';
 
@@ -61,6 +61,7 @@ export interface InstanceColumns {
   /** Omitted: the default. */
   readonly priority?: Priority;
   /** Omitted: none. */
+  readonly fairness?: Fairness | null;
   readonly restartOf?: string | null;
   readonly restartedAs?: string | null;
   readonly concurrencyKey?: string | null;
@@ -170,6 +171,7 @@ function instanceOf(columns: InstanceColumns, state: StateText): Instance {
     concurrencyKey: columns.concurrencyKey ?? null,
     tags: columns.tags,
     priority: columns.priority ?? DEFAULT_PRIORITY,
+    fairness: columns.fairness ?? null,
     index: columns.index,
     restartOf: columns.restartOf ?? null,
     restartedAs: columns.restartedAs ?? null,

@@ -1,3 +1,6 @@
+import { describeValue, type Conversion } from '../values/convert-input.js';
+import type { Json } from '../values/json.js';
+
 /** How a start behaves if another instance of the definition already has its reference. */
 export const ON_CONFLICT = ['allow', 'fail', 'existing', 'terminate', 'queue'] as const;
 export type OnConflict = (typeof ON_CONFLICT)[number];
@@ -22,6 +25,32 @@ export const DEFAULT_PRIORITY: Priority = 3;
 /** Null: the value is no priority. */
 export function priorityOf(value: unknown): Priority | null {
   return PRIORITIES.find((each) => each === value) ?? null;
+}
+
+/** Among items of equal priority, those of each key take turns, in proportion to their weights. */
+export interface Fairness {
+  /** From 1 to 256 characters. */
+  readonly key: string;
+  /** From `FAIRNESS_WEIGHT_MIN` to `FAIRNESS_WEIGHT_MAX`. */
+  readonly weight: number;
+}
+
+export const FAIRNESS_WEIGHT_MIN = 0.01;
+export const FAIRNESS_WEIGHT_MAX = 100;
+export const DEFAULT_FAIRNESS_WEIGHT = 1;
+
+export function toFairnessWeight(value: Json): Conversion<number> {
+  const [least, most] = [FAIRNESS_WEIGHT_MIN, FAIRNESS_WEIGHT_MAX];
+  if (typeof value === 'number' && value >= least && value <= most) return { ok: true, value };
+  const message = `expected a number from ${least} to ${most}, but got ${describeValue(value)}`;
+  return { ok: false, message };
+}
+
+/** A start's fairness options. Omitted members: as the definition says. */
+export interface StartFairness {
+  /** Null: none. */
+  readonly key?: string | null;
+  readonly weight?: number;
 }
 
 /** A start's reference options. Null: as the definition says. */

@@ -56,7 +56,7 @@ export class ActivityQueries {
 
 function viewItem(item: ActivityListItem, now: number): ActivityItemView {
   const { attempt, availableAt, claimed, createdAt, deferred, id, instanceId, workerId } = item;
-  const { definitionId, limited, priority, reference } = item;
+  const { definitionId, fairnessKey, limited, priority, reference } = item;
   const isHeld = claimed && !deferred && !limited && availableAt > now;
   const unclaimed = deferred ? 'deferred' : 'waiting';
   const unheld = limited ? 'limited' : unclaimed;
@@ -67,6 +67,7 @@ function viewItem(item: ActivityListItem, now: number): ActivityItemView {
     executionId: readExecutionKey(id).pointerId,
     attempt: isHeld ? attempt : attempt + 1,
     priority,
+    fairnessKey,
     offeredTime: createdAt,
     state: isHeld ? 'held' : unheld,
     workerId: isHeld ? workerId : null,

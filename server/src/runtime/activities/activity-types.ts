@@ -61,6 +61,7 @@ export interface ActivityItemView {
   /** The number of the next or current attempt. */
   readonly attempt: number;
   readonly priority: Priority;
+  readonly fairnessKey: string | null;
   readonly offeredTime: number;
   /** `deferred`: skipped, because its workflow is not Runnable. */
   readonly state: 'waiting' | 'held' | 'deferred' | 'limited';

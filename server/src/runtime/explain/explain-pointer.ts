@@ -13,6 +13,7 @@ import type {
   WaitReason,
 } from './explanation.js';
 import { explainLimit } from './explain-limit.js';
+import { sayTurns } from './explain-fairness.js';
 import { failingFor } from './failing-for.js';
 import { plainDuration } from './plain-duration.js';
 import { NO_PLACE, placeOf, type StepPlace } from './step-place.js';
@@ -102,9 +103,11 @@ function sayQueue(pointer: Pointer, facts: InstanceFacts): Said {
   const reference = instance?.reference ?? '';
   const before = known === null ? '' : sayBefore(known, status);
   const ofReference = `waits for the runs with the reference '${reference}' that were open before it${before}`;
+  const ofPlaces =
+    known?.places === undefined ? null : sayPlaces(known.places, status) + sayTurns(facts);
   return {
     kind: 'queue',
-    text: `queued: ${known?.places === undefined ? ofReference : sayPlaces(known.places, status)}`,
+    text: `queued: ${ofPlaces ?? ofReference}`,
     since: startTime,
     ...(known !== null && { holders: known.holders }),
     actions: status === 'Runnable' ? ['suspend', 'terminate'] : ['terminate'],
@@ -144,7 +147,7 @@ function sayLimit(pointer: Pointer, facts: InstanceFacts): Said {
     kind: 'limit',
     limit: on.limit,
     ...(on.key !== '' && { limitKey: on.key }),
-    text: `${text}${timeOut(pointer.deadline, facts)}`,
+    text: `${text}${sayTurns(facts)}${timeOut(pointer.deadline, facts)}`,
     since,
     until: pointer.deadline,
     ...(holders.length > 0 && { holders }),
@@ -211,9 +214,11 @@ function sayActivity(pointer: Pointer, state: State<'activity'>, facts: Instance
   const known = factsOf(pointer, facts, 'activity');
   const until = earliest(state.until, pointer.deadline);
   const { queue, text, worker } = explainActivity(known, facts.now);
+  // While a worker holds the item, or its result is there, it waits for nobody else.
+  const turns = queue === undefined ? '' : sayTurns(facts);
   return {
     kind: 'activity',
-    text: `activity ${state.name}: ${text}${timeOut(until, facts)}`,
+    text: `activity ${state.name}: ${text}${turns}${timeOut(until, facts)}`,
     since: known?.record?.createdAt ?? pointer.attemptStartedAt,
     until: until ?? leaseEnd(worker?.leaseUntil ?? null),
     activityName: state.name,

@@ -74,7 +74,9 @@ function viewParent({ pointerId, stepId, workflowId }: ParentLink): ParentView {
 export function viewNew(
   id: string,
   definition: WorkflowDefinition,
-  request: Omit<StartRequest, 'debounce'> & Partial<Pick<InstanceView, 'queued' | 'debounce'>>,
+  request: Omit<StartRequest, 'debounce' | 'fairness'> &
+    Pick<InstanceView, 'fairness'> &
+    Partial<Pick<InstanceView, 'queued' | 'debounce'>>,
   startTime: number,
 ): InstanceView {
   return {
@@ -84,6 +86,7 @@ export function viewNew(
     reference: request.reference,
     tags: request.tags ?? {},
     priority: request.priority ?? DEFAULT_PRIORITY,
+    fairness: request.fairness,
     queued: request.queued ?? false,
     index: indexFieldsOf(request.data, definition.index),
     status: 'Runnable',
@@ -112,7 +115,7 @@ export function viewCommitted(instance: Instance, committedAt: number): Instance
 export function committedItem(instance: Instance, lastChangeTime: number): InstanceListItem {
   const { definitionId, endTime, id, index, lastError, outcome, reference, tags } = instance;
   const parent = parentOf(instance.parent?.workflowId ?? null);
-  const { priority, restartedAs, restartOf, startTime, status, version } = instance;
+  const { fairness, priority, restartedAs, restartOf, startTime, status, version } = instance;
   const failures = {
     failureTime: lastError?.time ?? null,
     failingSince: lastError === null ? null : failingSince(lastError),
@@ -122,7 +125,7 @@ export function committedItem(instance: Instance, lastChangeTime: number): Insta
   const failure = failureOf(instance);
   const trigger = triggerOf(instance.trigger);
   const queued = endTime === null && isQueued(instance);
-  return { ...own, ...times, priority, queued, failure, restartOf, restartedAs, trigger };
+  return { ...own, ...times, priority, fairness, queued, failure, restartOf, restartedAs, trigger };
 }
 
 export function listItem(record: InstanceSummary): InstanceListItem {
@@ -131,7 +134,7 @@ export function listItem(record: InstanceSummary): InstanceListItem {
   const failures = { failureTime, failingSince: record.failingSince ?? failureTime };
   const times = { startTime, endTime, lastChangeTime, ...failures };
   const parent = parentOf(record.parentId);
-  const { priority, restartedAs, restartOf } = record;
+  const { fairness, priority, restartedAs, restartOf } = record;
   const own = {
     id,
     definitionId,
@@ -147,7 +150,7 @@ export function listItem(record: InstanceSummary): InstanceListItem {
   // Written by newRecord.
   const trigger = record.startedBy === null ? null : (JSON.parse(record.startedBy) as TriggerView);
   const queued = endTime === null && record.queued;
-  return { ...own, ...times, priority, queued, restartOf, restartedAs, trigger };
+  return { ...own, ...times, priority, fairness, queued, restartOf, restartedAs, trigger };
 }
 
 function triggerOf(start: TriggerStart | null): TriggerView | null {

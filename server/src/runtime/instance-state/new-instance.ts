@@ -7,7 +7,7 @@ import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { stateVersionOf } from '../../engine/model/snapshot.js';
 import type { QueueReason } from '../../engine/model/pointer.js';
-import type { OnFull, Priority } from '../../engine/model/start-options.js';
+import type { Fairness, OnFull, Priority } from '../../engine/model/start-options.js';
 import type { Tags } from '../../engine/values/tags.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { ConflictRule, InstanceRecord } from '../../store/records/instances.js';
@@ -30,6 +30,10 @@ export interface NewInstance {
   /** Default: none. */
   readonly tags?: Tags;
   readonly priority?: Priority;
+  /** Default: none. */
+  readonly fairness?: Fairness | null;
+  /** Its parent's, which applies unless its definition has a Fairness. Default: none. */
+  readonly inheritedFairness?: Fairness | null;
   /** The instance that this one restarts. Default: none. */
   readonly restartOf?: string;
   /** The trigger that starts it. Default: none. */
@@ -92,6 +96,7 @@ export function newRecord(
     schemaVersion: stateVersionOf(instance),
     requestHash: start.requestHash,
     priority: instance.priority,
+    fairness: instance.fairness,
     queued: isQueued(instance),
     debounceKey: debounceKeyOf(instance),
     ...placeOf(start),

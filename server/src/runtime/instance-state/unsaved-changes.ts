@@ -177,7 +177,7 @@ export class UnsavedChanges {
   }
 
   #offer(session: Session, offers: Changes['activities'], workers: WorkerReservations): void {
-    const { id: instanceId, trace } = session.instance;
+    const { fairness, id: instanceId, trace } = session.instance;
     const traced = trace === undefined ? {} : { trace };
     for (const { id, name, needs, ...work } of offers) {
       const parameters = writeWork({ ...work, ...traced });
@@ -189,6 +189,7 @@ export class UnsavedChanges {
         name,
         parameters,
         priority: session.instance.priority,
+        ...(fairness !== null && { fairness }),
         createdAt: session.now,
         ...(needs !== undefined && { needs }),
         ...(claim === null ? {} : { claim }),

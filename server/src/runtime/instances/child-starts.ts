@@ -4,7 +4,7 @@ import { parentLinkOf, rootOf } from '../../engine/model/child-id.js';
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
-import type { Priority } from '../../engine/model/start-options.js';
+import type { Fairness, Priority } from '../../engine/model/start-options.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import { createTurns } from '../../base/limits/weighted-queue.js';
@@ -19,6 +19,8 @@ export interface ChildStart {
   readonly parent: ParentLink;
   /** The parent's priority. */
   readonly priority: Priority;
+  /** The parent's. */
+  readonly fairness: Fairness | null;
   /** The parent's trace. */
   readonly trace?: InstanceTrace;
 }
@@ -58,8 +60,9 @@ export class ChildStarts {
     const link = parentLinkOf(parent, pointer, state.wait);
     const turn = await this.#turns.enter(root, 1);
     try {
-      const { priority, trace } = parent;
-      const child = { workflowId, parent: link, priority, ...(trace !== undefined && { trace }) };
+      const { fairness, priority, trace } = parent;
+      const traced = trace === undefined ? {} : { trace };
+      const child = { workflowId, parent: link, priority, fairness, ...traced };
       const started = await startChild(state.inputs, child);
       if (started.outcome === 'started') return { ok: true, values: {} };
       if (started.outcome === 'joined')

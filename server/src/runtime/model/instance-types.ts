@@ -1,6 +1,12 @@
 /** The calls of clients on instances, and their results. Times are milliseconds since 1970. */
 import type { DebounceData } from '../../engine/model/debounce.js';
-import type { ConflictScope, OnConflict, Priority } from '../../engine/model/start-options.js';
+import type {
+  ConflictScope,
+  Fairness,
+  OnConflict,
+  Priority,
+  StartFairness,
+} from '../../engine/model/start-options.js';
 import type { Tags } from '../../engine/values/tags.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { IndexFields } from '../../engine/values/index-fields.js';
@@ -30,6 +36,8 @@ export interface StartRequest extends TraceHeaders {
   readonly tags?: Tags;
   /** Default: the definition's, or else 3. */
   readonly priority?: Priority;
+  /** Default: the definition's. */
+  readonly fairness?: StartFairness;
   /** Default: the definition's, or else `allow`. The others need a reference. */
   readonly onConflict?: OnConflict;
   /** Default: the definition's, or else `open`. */
@@ -88,6 +96,7 @@ export interface InstanceView {
   readonly reference: string | null;
   readonly tags: Tags;
   readonly priority: Priority;
+  readonly fairness: Fairness | null;
   /** It waits for other runs to end. */
   readonly queued: boolean;
   readonly index: IndexFields;

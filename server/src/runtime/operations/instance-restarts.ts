@@ -1,4 +1,4 @@
-/** Restarts instances: each as a new instance with the same input, reference, tags and priority. */
+/** Restarts instances: each as a new instance with the same input, reference, tags, priority and fairness. */
 import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
@@ -34,13 +34,14 @@ export class InstanceRestarts {
     const { idempotency = null, reason, version } = request;
     const data = await queries.getInput(id);
     const old = await queries.read(id, async (record) => {
-      const { definitionId, priority, reference, tags, version: used } = record;
+      const { definitionId, fairness, priority, reference, tags, version: used } = record;
       const { debounce } = await loadInstance(record);
       const isCollected = debounce?.data === 'list';
-      return { definitionId, priority, reference, tags, version: used, isCollected };
+      return { definitionId, fairness, priority, reference, tags, version: used, isCollected };
     });
     const { instance } = await starts.start({
       ...old,
+      fairness: old.fairness ?? { key: null },
       ...(version !== undefined && { version }),
       data,
       idempotency,

@@ -133,8 +133,8 @@ export class InstanceStarter {
   async #start(id: string, request: StartRequest): Promise<Started> {
     const { catalog, clock, tracing } = this.#options;
     const { actor = ANONYMOUS, conflictScope = null, definitionId, idempotency } = request;
-    const { onConflict = null, priority, reference, replaced, restartOf, tags } = request;
-    const { version = 'latest' } = request;
+    const { fairness = {}, onConflict = null, priority, reference, replaced } = request;
+    const { restartOf, tags, version = 'latest' } = request;
     const definition = await catalog.startable(definitionId, version);
     const startTime = clock.now();
     const debounce = debounceOf(request, this.#options.collectedLengthMax);
@@ -158,7 +158,7 @@ export class InstanceStarter {
     const hooks = replaced === undefined ? {} : { replaced };
     const isLatest = version === 'latest';
     const isAdmitted = request.isCollected === true;
-    const asked: RequestedStart = { start, key, tags, isLatest, actor, isAdmitted };
+    const asked: RequestedStart = { start, key, fairness, tags, isLatest, actor, isAdmitted };
     const deadline = startTime + JOIN_MS;
     for (;;) {
       const insertion = await this.#insertion.insert(asked, hooks);
@@ -238,13 +238,13 @@ export class InstanceStarter {
    * `queued` is the current one.
    */
   async #firstAnswer(
-    { definitionId, endTime, queued, reference, startTime, version }: InstanceRecord,
+    { definitionId, endTime, fairness, queued, reference, startTime, version }: InstanceRecord,
     request: StartRequest,
     asked: RequestedStart,
   ): Promise<InstanceView> {
     const definition = await this.#options.catalog.startable(definitionId, version);
     const queues = queued && endTime === null ? ('place' as const) : undefined;
-    const start = { ...asked.start, definition, reference, startTime, queues };
+    const start = { ...asked.start, definition, reference, fairness, startTime, queues };
     return viewStart(request, {
       ...start,
       ...(await this.#admission.contentOf({ ...asked, start })),
@@ -275,10 +275,11 @@ export class InstanceStarter {
       requestHash: null,
       startTime,
       priority: priority ?? child.priority,
+      inheritedFairness: child.fairness,
       ...traceChild(tracing, { definitionId: definition.id, startTime, ...child }),
     };
     const actor = `workflow ${parent.workflowId}`;
-    const asked = { start, key, tags, isLatest: version === 'latest', actor };
+    const asked = { start, key, fairness: {}, tags, isLatest: version === 'latest', actor };
     const inserted = await environment.retryStore(
       () => this.#insertChild(asked, parent),
       isStopping,
@@ -334,11 +335,11 @@ export class InstanceStarter {
 
 function viewStart(request: StartRequest, start: NewInstance): InstanceView {
   const { debounce: asked, definition, id, priority = DEFAULT_PRIORITY, reference } = start;
-  const { startTime, tags = {} } = start;
+  const { fairness = null, startTime, tags = {} } = start;
   const data = collectedFrom(asked, start.data);
   const debounce = viewStartDebounce(start);
   const queued = start.queues !== undefined && !isLater(start);
-  const shown = { ...request, data, debounce, priority, queued, reference, tags };
+  const shown = { ...request, data, debounce, priority, fairness, queued, reference, tags };
   return viewNew(id, definition, shown, startTime);
 }
 

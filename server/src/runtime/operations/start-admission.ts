@@ -1,9 +1,13 @@
-/** Applies a definition to a start: its data and tags, its reference, and its conflict rule. */
+/** Applies a definition to a start: its data and tags, its reference and conflict rule, its fairness and its concurrency. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import {
+  DEFAULT_FAIRNESS_WEIGHT,
   DEFAULT_PRIORITY,
+  toFairnessWeight,
   type ConflictScope,
+  type Fairness,
   type OnConflict,
+  type StartFairness,
   type StartKey,
 } from '../../engine/model/start-options.js';
 import type { InputValue } from '../../engine/model/input-value.js';
@@ -17,6 +21,7 @@ import type { InputSchemas } from '../../schemas/input-schemas.js';
 import { isRefusal, type ScriptRuntime } from '../../scripts/script-runtime.js';
 import type { ConflictRule } from '../../store/records/instances.js';
 import type { NewInstance, StartConcurrency } from '../instance-state/new-instance.js';
+import { weightWithoutKey } from '../model/start-fairness.js';
 import { triggerContext } from '../passes/evaluator.js';
 
 const MESSAGE_LENGTH_MAX = 1000;
@@ -33,6 +38,7 @@ export interface RequestedStart {
   /** Its reference and conflict rule are ignored: `key` has them. */
   readonly start: NewInstance;
   readonly key: StartKey;
+  readonly fairness: StartFairness;
   readonly tags: Tags | undefined;
   /** Whether it starts the newest version of its definition, as far as this node knows. */
   readonly isLatest: boolean;
@@ -43,10 +49,10 @@ export interface RequestedStart {
 }
 
 /** A member of the definition that is evaluated on the start data. */
-interface StartMember {
+interface StartMember<T> {
   readonly name: string;
   readonly source: InputValue;
-  readonly toText: (value: Json) => Conversion<string>;
+  readonly convert: (value: Json) => Conversion<T>;
 }
 
 type Content = Required<Pick<NewInstance, 'data' | 'tags' | 'priority'>>;
@@ -67,8 +73,10 @@ export class StartAdmission {
     const content = await this.contentOf(asked);
     const { data } = content;
     const keyed = await this.keyOf(asked, data);
+    const fairness = await this.#fairnessOf(asked, data);
     const concurrency = await this.#concurrencyOf(asked, data);
-    return { ...asked.start, ...content, ...keyed, ...(concurrency !== null && { concurrency }) };
+    const own = { ...content, ...keyed, fairness };
+    return { ...asked.start, ...own, ...(concurrency !== null && { concurrency }) };
   }
 
   /** The data, the tags and the priority. @throws AppError `invalid_data`, `invalid_request` */
@@ -104,6 +112,42 @@ export class StartAdmission {
     return { reference, conflict: ruleOf(asked, onConflict, scope) };
   }
 
+  /**
+   * The key and the weight of the start, of the definition or of the parent, in this order.
+   * @throws AppError `invalid_request`, `expression_failed`, `python_unavailable`
+   */
+  async #fairnessOf(
+    { fairness: asked, start }: RequestedStart,
+    data: JsonObject,
+  ): Promise<Fairness | null> {
+    const { definition, inheritedFairness = null } = start;
+    const inherited = definition.fairness === null ? inheritedFairness : null;
+    const key =
+      asked.key === undefined
+        ? (inherited?.key ?? (await this.#fairnessKeyOf(start, data)))
+        : asked.key;
+    if (key === null) {
+      if (asked.weight === undefined) return null;
+      throw weightWithoutKey();
+    }
+    const weight = asked.weight ?? inherited?.weight ?? (await this.#weightOf(start, data));
+    return { key, weight: weight ?? DEFAULT_FAIRNESS_WEIGHT };
+  }
+
+  async #fairnessKeyOf(start: NewInstance, data: JsonObject): Promise<string | null> {
+    const source = start.definition.fairness?.key ?? null;
+    if (source === null) return null;
+    const convert = orNone(toLimitKey);
+    return this.#evaluate(start, data, { name: 'Key of Fairness', source, convert });
+  }
+
+  async #weightOf(start: NewInstance, data: JsonObject): Promise<number | null> {
+    const source = start.definition.fairness?.weight ?? null;
+    if (source === null) return null;
+    const convert = toFairnessWeight;
+    return this.#evaluate(start, data, { name: 'Weight of Fairness', source, convert });
+  }
+
   /** The newest version's, whichever version starts. */
   async #concurrencyOf(
     { isLatest, start }: RequestedStart,
@@ -121,7 +165,7 @@ export class StartAdmission {
         : await this.#evaluate({ ...start, definition }, data, {
             name: 'Key of Concurrency',
             source: key,
-            toText: toLimitKey,
+            convert: orNone(toLimitKey),
           });
     return { key: value ?? '', limit, maxQueued, onFull };
   }
@@ -130,15 +174,15 @@ export class StartAdmission {
   async #referenceOf(start: NewInstance, data: JsonObject): Promise<string | null> {
     const { reference: source } = start.definition;
     if (source === null) return null;
-    return this.#evaluate(start, data, { name: 'Reference', source, toText: toName });
+    return this.#evaluate(start, data, { name: 'Reference', source, convert: orNone(toName) });
   }
 
-  /** A text; null for None and an empty text. @throws AppError `expression_failed`, `python_unavailable` */
-  async #evaluate(
+  /** Null for None. @throws AppError `expression_failed`, `python_unavailable` */
+  async #evaluate<T>(
     { definition, trigger }: NewInstance,
     data: JsonObject,
-    member: StartMember,
-  ): Promise<string | null> {
+    member: StartMember<T>,
+  ): Promise<T | null> {
     const context = {
       Workflow: { DefinitionId: definition.id, Version: definition.version },
       Trigger: trigger === undefined ? null : triggerContext(trigger),
@@ -146,7 +190,7 @@ export class StartAdmission {
     const requests = [requestOf(member.source)];
     const options = { definitionId: definition.id };
     const result = await this.#options.scripts.evaluate(requests, { data, context }, options);
-    if (result.ok) return toText(definition, member, result.values[0] ?? null);
+    if (result.ok) return converted(definition, member, result.values[0] ?? null);
     const { message, type } = result.error;
     if (isRefusal(result.error)) throw new AppError('python_unavailable', message);
     throw expressionFailed(definition, member, `${type}: ${message}`);
@@ -158,11 +202,21 @@ function isGiven(reference: string | null): reference is string {
   return reference !== null && reference !== '';
 }
 
-function toText(definition: WorkflowDefinition, member: StartMember, value: Json): string | null {
-  if (value === null || value === '') return null;
-  const text = member.toText(value);
-  if (text.ok) return text.value;
-  throw expressionFailed(definition, member, text.message);
+function converted<T>(
+  definition: WorkflowDefinition,
+  member: StartMember<T>,
+  value: Json,
+): T | null {
+  if (value === null) return null;
+  const conversion = member.convert(value);
+  if (conversion.ok) return conversion.value;
+  throw expressionFailed(definition, member, conversion.message);
+}
+
+/** An empty text counts as none. */
+function orNone(convert: (value: Json) => Conversion<string>) {
+  return (value: Json): Conversion<string | null> =>
+    value === '' ? { ok: true, value: null } : convert(value);
 }
 
 function ruleOf(
@@ -196,7 +250,7 @@ function withoutReference(onConflict: OnConflict): AppError {
 
 function expressionFailed(
   { id }: WorkflowDefinition,
-  { name, source: value }: StartMember,
+  { name, source: value }: Pick<StartMember<unknown>, 'name' | 'source'>,
   problem: string,
 ): AppError {
   const source = value.kind === 'expression' ? ` '${value.source}'` : '';

@@ -18,8 +18,10 @@ import type { CompleteActivityResult, MessageClaimer } from '../records/posted-m
 export interface ActivityStore {
   /**
    * Hands out the item of that name with the lowest number as its priority, and of those the one that has been available longest
-   * (`availableAt <= now`, neither done nor withdrawn), once: sets its claim and increments its attempt. Items of an instance that is not Runnable are skipped and deferred: their `availableAt`
-   * moves `deferMs` ahead (a resume makes them available immediately). Returns null if there is no item to hand out.
+   * (`availableAt <= now`, neither done nor withdrawn), once: sets its claim and increments its attempt. If items of the name have
+   * fairness keys, the key whose turn it is comes before the age (rule S17). Items of an instance that is not Runnable are skipped
+   * and deferred: their `availableAt` moves `deferMs` ahead (a resume makes them available immediately). Returns null if there is no
+   * item to hand out.
    *
    * An item with `needs` takes its slots with the claim (rule S15). If it can't have all of them, it is passed over and waits
    * (`limited`): no claim finds it until `grantSlots` offers it again.

@@ -70,9 +70,12 @@ export interface InstanceStore {
    * takes effect before, and is seen (rule S10).
    */
   findPredecessor(place: QueuePosition): Promise<string | null>;
-  /** Grants the free places of a key, in order of priority, then of the time from which the instances count (rule S14). */
+  /**
+   * Grants the free places of a key, in order of priority, then of turns (rule S17), then of the time from which the instances count
+   * (rule S14).
+   */
   grantPlaces(request: PlaceRequest): Promise<PlaceGrants>;
-  /** For display. `id`: the instance that waits. */
+  /** For display. `id`: the instance that waits. Those before it are counted by priority and age, whatever their turns. */
   countPlaces(places: PlacesOf, id: string): Promise<PlaceCounts>;
   /** Keys of the definition for which instances wait, in order, after the given one. */
   findWaitingKeys(

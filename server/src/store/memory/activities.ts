@@ -8,6 +8,7 @@ import type {
   NewActivityRecord,
   ReleasedActivity,
 } from '../records/activities.js';
+import { itemsQueueOf, type Line } from '../records/turns.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import { compareText } from '../text-order.js';
@@ -22,6 +23,7 @@ import {
   putWait,
   waitedAmong,
 } from './slot-rows.js';
+import { putTurn } from './turns.js';
 
 /**
  * Adds an item. An existing item with the same content keeps its position and its holder. Returns the key for which it waits;
@@ -34,6 +36,7 @@ export function insertActivity(data: MemoryData, item: NewActivityRecord): Limit
   if (known === undefined || !sameContent) {
     const fresh = freshActivity(item);
     data.activities.set(item.id, fresh);
+    putTurn(data, lineOf(item), { ...item, since: item.createdAt });
     return offerItem(data, fresh.record, item.createdAt);
   }
   if (item.claim !== undefined && isWaiting(known)) {
@@ -50,7 +53,8 @@ export function settleActivity(data: MemoryData, id: string): void {
 export function setPriorityOf(data: MemoryData, instanceId: string, priority: Priority): void {
   for (const [id, known] of data.activities) {
     if (known.record.instanceId !== instanceId || known.record.done) continue;
-    data.activities.set(id, { ...known, record: { ...known.record, priority } });
+    const record = { ...known.record, priority };
+    data.activities.set(id, { ...known, record });
   }
   prioritizeWaits(data, instanceId, priority);
 }
@@ -207,18 +211,24 @@ export function findUnsettledActivities(
     .slice(0, limit);
 }
 
+/** In which the item takes turns. */
+export function lineOf({ name, priority }: Pick<ActivityRecord, 'name' | 'priority'>): Line {
+  return { queue: itemsQueueOf(name), priority };
+}
+
 function firstDone(left: ActivityPosition, right: ActivityPosition): number {
   return left.doneAt - right.doneAt || compareText(left.id, right.id);
 }
 
 function freshActivity(item: NewActivityRecord): StoredActivity {
-  const { id, instanceId, name, needs, parameters, priority, createdAt, claim } = item;
+  const { claim, createdAt, fairness, id, instanceId, name, needs, parameters, priority } = item;
   const record: ActivityRecord = {
     id,
     instanceId,
     name,
     parameters,
     priority,
+    ...(fairness !== undefined && { fairness }),
     ...(needs !== undefined && needs.length > 0 && { needs }),
     createdAt,
     availableAt: createdAt,

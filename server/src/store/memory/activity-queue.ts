@@ -10,9 +10,10 @@ import { distinctKeys, type LimitKey } from '../records/slots.js';
 import type { OperationArguments } from '../store-operations.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import { compareText } from '../text-order.js';
-import { isAvailable, inClaimOrder, held } from './activities.js';
+import { isAvailable, inClaimOrder, held, lineOf } from './activities.js';
 import type { MemoryData, StoredActivity } from './memory-data.js';
 import { askingOf, limitItem, takeSlots } from './slot-rows.js';
+import { saveTurns, turnsOf } from './turns.js';
 
 export function claimActivity(
   data: MemoryData,
@@ -21,10 +22,15 @@ export function claimActivity(
   const candidates = [...data.activities.values()]
     .filter((item) => item.record.name === request.name && isAvailable(item, request.now))
     .sort(inClaimOrder);
+  const isFair = hasKeyedItems(data, request.name);
   const passedOver = new Set<string>();
   const limitedBy: LimitKey[] = [];
   let claimed: ReturnType<typeof claimCandidate> | null = null;
-  for (const candidate of candidates) {
+  const remaining = new Set(candidates);
+  for (;;) {
+    const candidate = isFair ? nextInTurn(data, [...remaining]) : ([...remaining][0] ?? null);
+    if (candidate === null) break;
+    remaining.delete(candidate);
     const { instanceId } = candidate.record;
     if (data.instances.get(instanceId)?.status !== 'Runnable') {
       passedOver.add(instanceId);
@@ -44,6 +50,26 @@ export function claimActivity(
   return limitedBy.length === 0 ? claimed : { ...claimed, limitedBy: distinctKeys(limitedBy) };
 }
 
+function hasKeyedItems(data: MemoryData, name: string): boolean {
+  return [...data.activities.values()].some(
+    ({ record }) => record.name === name && !record.done && record.fairness !== undefined,
+  );
+}
+
+/** Of those with the priority of the first one. */
+function nextInTurn(
+  data: MemoryData,
+  candidates: readonly StoredActivity[],
+): StoredActivity | null {
+  const [first] = candidates;
+  if (first === undefined) return null;
+  const turns = turnsOf(data, lineOf(first.record));
+  const equal = candidates
+    .filter(({ record }) => record.priority === first.record.priority)
+    .map((stored) => ({ stored, ...stored.record }));
+  return turns.inOrder(equal).next().value?.stored ?? null;
+}
+
 /** Returns the key for which the item waits, if it can't have its slots. */
 function claimCandidate(
   data: MemoryData,
@@ -57,6 +83,12 @@ function claimCandidate(
     const answer = takeSlots(data, asking, { now, isActivity: true });
     if (!answer.isFree) return limitItem(data, candidate.record, answer.on);
     data.slotWaits.delete(asking.execution);
+  }
+  const line = lineOf(candidate.record);
+  const turns = turnsOf(data, line);
+  if (!turns.isEmpty && hasKeyedItems(data, candidate.record.name)) {
+    turns.handOut(candidate.record, now);
+    saveTurns(data, line, turns);
   }
   const claimed = held(candidate, claim);
   data.activities.set(candidate.record.id, claimed);
@@ -105,7 +137,9 @@ export function listActivityItems(
     .filter(({ record }) => record.name === name && isListed(record, now))
     .map(({ record, deferred }) => {
       const { id, instanceId, priority, createdAt, availableAt, attempt, workerId } = record;
-      const item = { id, instanceId, priority, createdAt, availableAt, attempt, workerId };
+      const fairnessKey = record.fairness?.key ?? null;
+      const order = { priority, fairnessKey, createdAt, availableAt };
+      const item = { id, instanceId, ...order, attempt, workerId };
       const { definitionId = null, reference = null } = data.instances.get(instanceId) ?? {};
       const limited = deferred && availableAt === FAR_FUTURE_MS;
       const claimed = record.tokenHash !== null;

@@ -2,9 +2,13 @@
 import { TAGS_MAX } from '../../engine/values/tags.js';
 import { NEXT_STATUS, patchedTags, type AuditEntry } from '../records/control.js';
 import { isLive, type InstanceRecord } from '../records/instances.js';
+import { slotsKeyOf } from '../records/slots.js';
+import { itemsQueueOf } from '../records/turns.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { makeDeferredAvailable, setPriorityOf, settleAllOf } from './activities.js';
 import { noteAction, type MemoryData } from './memory-data.js';
+import { enterLine } from './places.js';
+import { putTurn } from './turns.js';
 
 export function controlInstance(
   data: MemoryData,
@@ -55,6 +59,7 @@ export function setPriority(
   const record = { ...current, priority, inSeq: current.inSeq + 1 };
   data.instances.set(id, record);
   setPriorityOf(data, id, priority);
+  enterLines(data, record);
   noteAction(data, id, audit);
   return { outcome: 'done', record };
 }
@@ -96,4 +101,20 @@ export function listAudit(
 ): readonly AuditEntry[] | null {
   if (!data.instances.has(instanceId)) return null;
   return (data.actions.get(instanceId) ?? []).toReversed();
+}
+
+/** All that waits of an instance that has a fairness key. */
+function enterLines(data: MemoryData, record: InstanceRecord): void {
+  const { fairness, id, priority } = record;
+  if (fairness === null) return;
+  const items = [...data.activities.values()]
+    .map((stored) => stored.record)
+    .filter(({ done, instanceId, withdrawn }) => instanceId === id && !done && !withdrawn)
+    .map((item) => ({ queue: itemsQueueOf(item.name), since: item.createdAt }));
+  const waits = [...data.slotWaits.values()]
+    .filter(({ instanceId, state }) => instanceId === id && state === 'waiting')
+    .map(({ on, since }) => ({ queue: slotsKeyOf(on), since }));
+  const entries = [...items, ...waits].sort((left, right) => left.since - right.since);
+  for (const { queue, since } of entries) putTurn(data, { queue, priority }, { fairness, since });
+  if (record.place === 'waiting' && record.concurrencyKey !== null) enterLine(data, record);
 }

@@ -6,6 +6,7 @@ import type { EndedInstance, StoreStatistics } from '../records/housekeeping.js'
 import { compareText } from '../text-order.js';
 import type { MemoryData } from './memory-data.js';
 import { freeSlotsOf } from './slot-rows.js';
+import { removeOldTurns } from './turns.js';
 
 export function putNode(data: MemoryData, [node]: OperationArguments<'putNode'>): void {
   data.nodes.set(node.id, { ...node });
@@ -100,7 +101,8 @@ export function purge(
     return { id, time, before: request.activitiesDoneBefore };
   });
   for (const id of spent) data.rates.delete(id);
-  const isComplete = joined.length < request.limit;
+  const turns = removeOldTurns(data, request.activitiesDoneBefore, request.limit);
+  const isComplete = joined.length < request.limit && turns < request.limit;
   return { instances, events: events.length, activities: activities.length, isComplete };
 }
 

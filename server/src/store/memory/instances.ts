@@ -56,7 +56,8 @@ export function commitInstance(
     countsFrom: commit.window?.countsFrom ?? current.countsFrom,
     debounceKey: commit.window?.isOpen === false ? null : current.debounceKey,
   });
-  const taking = { instanceId: commit.id, priority: current.priority, now };
+  const { fairness, priority } = current;
+  const taking = { instanceId: commit.id, priority, fairness, now };
   const refused = changeSlots(data, commit, taking);
   if (refused.length > 0) {
     data.instances.set(commit.id, current);

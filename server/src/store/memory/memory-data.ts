@@ -14,6 +14,7 @@ import type { DeliveryRecord, NotificationRecord } from '../records/notification
 import type { ResourceRecord } from '../records/resources.js';
 import type { LimitKey, NeededSlot, SlotWait } from '../records/slots.js';
 import type { TriggerRecord } from '../records/triggers.js';
+import type { TurnRecord } from '../records/turns.js';
 
 export interface StoredActivity {
   readonly record: ActivityRecord;
@@ -95,6 +96,8 @@ export interface MemoryData {
   readonly slotWaits: Map<string, StoredWait>;
   /** By limit and key: until when the rate is spent, see rates.ts. */
   readonly rates: Map<string, number>;
+  /** By queue, priority and fairness key. */
+  readonly turns: Map<string, TurnRecord>;
 }
 
 export function emptyMemoryData(): MemoryData {
@@ -122,6 +125,7 @@ export function emptyMemoryData(): MemoryData {
     slots: new Map(),
     slotWaits: new Map(),
     rates: new Map(),
+    turns: new Map(),
   };
 }
 

@@ -1,9 +1,17 @@
 /** Places: see ../records/places.ts. */
 import { isLive, type InsertInstance, type InstanceRecord } from '../records/instances.js';
-import { HOLDERS_MAX, PLACES_PER_GRANT, type Place, type PlacesOf } from '../records/places.js';
+import {
+  HOLDERS_MAX,
+  PLACES_PER_GRANT,
+  placesKeyOf,
+  type Place,
+  type PlacesOf,
+} from '../records/places.js';
+import type { Line } from '../records/turns.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData } from './memory-data.js';
+import { putTurn, saveTurns, turnsOf } from './turns.js';
 
 /** What the places of its key say to an insert; null: nothing against it. */
 export function refusalByPlaces(
@@ -28,14 +36,24 @@ export function refusalByPlaces(
 
 export function grantPlaces(
   data: MemoryData,
-  [{ asking, limit, ...of }]: OperationArguments<'grantPlaces'>,
+  [{ asking, limit, now, ...of }]: OperationArguments<'grantPlaces'>,
 ): OperationResult<'grantPlaces'> {
   const asks = asking === null ? undefined : data.instances.get(asking);
-  if (asks?.place === 'later' && isLive(asks.status)) setPlace(data, asks, 'waiting');
+  if (asks?.place === 'later' && isLive(asks.status)) {
+    setPlace(data, asks, 'waiting');
+    if (asks.definitionId === of.definitionId && asks.concurrencyKey === of.key) {
+      enterLine(data, asks);
+    }
+  }
   const free = Math.max(0, limit - inOrder(data, of, 'held').length);
-  const next = inOrder(data, of, 'waiting').filter(isRunnable);
-  const granted = next.slice(0, Math.min(free, PLACES_PER_GRANT));
-  for (const instance of granted) setPlace(data, instance, 'held');
+  const granted: InstanceRecord[] = [];
+  while (granted.length < Math.min(free, PLACES_PER_GRANT)) {
+    const next = nextOf(data, of);
+    if (next === null) break;
+    handOut(data, next, now);
+    setPlace(data, next, 'held');
+    granted.push(next);
+  }
   const begin = inOrder(data, of, 'held').filter(({ queued }) => queued);
   const ids = [...granted, ...begin.slice(0, PLACES_PER_GRANT)].map(({ id }) => id);
   return { ids: [...new Set(ids)], isCut: granted.length === PLACES_PER_GRANT };
@@ -62,6 +80,32 @@ export function findWaitingKeys(
     if (key !== null && (after === null || compareText(key, after) > 0)) keys.add(key);
   }
   return [...keys].sort(compareText).slice(0, limit);
+}
+
+/** An instance that waits for a place takes turns. */
+export function enterLine(data: MemoryData, instance: InstanceRecord): void {
+  const since = instance.countsFrom ?? instance.startTime;
+  putTurn(data, lineOf(instance), { ...instance, since });
+}
+
+function nextOf(data: MemoryData, of: PlacesOf): InstanceRecord | null {
+  const waiting = inOrder(data, of, 'waiting').filter(isRunnable);
+  const [first] = waiting;
+  if (first === undefined) return null;
+  const equal = waiting.filter(({ priority }) => priority === first.priority);
+  return turnsOf(data, lineOf(first)).inOrder(equal).next().value ?? null;
+}
+
+function handOut(data: MemoryData, instance: InstanceRecord, now: number): void {
+  const line = lineOf(instance);
+  const turns = turnsOf(data, line);
+  if (turns.isEmpty) return;
+  turns.handOut(instance, now);
+  saveTurns(data, line, turns);
+}
+
+function lineOf({ concurrencyKey, definitionId, priority }: InstanceRecord): Line {
+  return { queue: placesKeyOf({ definitionId, key: concurrencyKey ?? '' }), priority };
 }
 
 function isRunnable({ status }: InstanceRecord): boolean {

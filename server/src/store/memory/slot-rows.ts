@@ -1,5 +1,5 @@
 /** Slots and waits as they are stored: who may take slots, and what changes with commits, inserts and items. */
-import type { Priority } from '../../engine/model/start-options.js';
+import type { Fairness, Priority } from '../../engine/model/start-options.js';
 import { isLive, type InstanceCommit } from '../records/instances.js';
 import type { ActivityRecord } from '../records/activities.js';
 import { beginTimeOf, readLimitRule, spend, type LimitRule } from '../records/rates.js';
@@ -11,16 +11,20 @@ import {
   type NeededSlot,
   type RefusedSlots,
   type SlotRequest,
+  slotsKeyOf,
   type SlotWait,
 } from '../records/slots.js';
+import type { Line, Turns } from '../records/turns.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import type { HeldSlot, MemoryData, StoredWait } from './memory-data.js';
 import { keyOf } from './resources.js';
+import { putTurn, saveTurns, turnsOf } from './turns.js';
 
 /** Who asks, and its position among those that wait. */
 interface Asking extends SlotRequest {
   readonly instanceId: string;
   readonly priority: Priority;
+  readonly fairness: Fairness | null;
   readonly since: number;
 }
 
@@ -32,16 +36,17 @@ type Answer =
 export function takeSlots(
   data: MemoryData,
   asking: Asking,
-  { aheadMs = 0, now, isActivity = false }: { aheadMs?: number; now: number; isActivity?: boolean },
+  { isActivity = false, ...request }: { aheadMs?: number; now: number; isActivity?: boolean },
 ): Answer {
-  const answer = judge(data, asking, { now, aheadMs });
+  const answer = judge(data, asking, { aheadMs: 0, ...request });
   if (!answer.isFree) return answer;
   for (const need of asking.needs) {
     const { execution, instanceId } = asking;
-    if (ruleOf(data, need.limit)?.concurrency !== null) revokeEnded(data, need, now);
+    if (ruleOf(data, need.limit)?.concurrency !== null) revokeEnded(data, need, request.now);
     data.slots.set(slotId(execution, need), { ...need, execution, instanceId, isActivity });
     const rate = ruleOf(data, need.limit)?.rate ?? null;
     const id = keyIdOf(need);
+    handOut(data, need, asking, request.now);
     if (rate !== null) {
       const spending = { at: answer.at, units: need.units };
       data.rates.set(id, spend(rate, data.rates.get(id) ?? 0, spending));
@@ -94,7 +99,7 @@ export function changeSlots(
     needs === undefined ? [] : unknownLimits(data, execution, needs),
   );
   if (items.length > 0 || slots === undefined) return items;
-  const before = copiesOf(data.rates, data.slotWaits, data.slots);
+  const before = copiesOf(data.rates, data.slotWaits, data.slots, data.turns);
   for (const { execution } of slots.free) freeSlots(data, execution);
   const refused = takeAll(data, slots.take, taking);
   if (refused.length > 0) {
@@ -120,6 +125,7 @@ function unknownLimits(
 interface Taking {
   readonly instanceId: string;
   readonly priority: Priority;
+  readonly fairness: Fairness | null;
   readonly now: number;
 }
 
@@ -127,10 +133,10 @@ interface Taking {
 function takeAll(
   data: MemoryData,
   requests: readonly SlotRequest[],
-  { instanceId, now, priority }: Taking,
+  { now, ...taking }: Taking,
 ): readonly RefusedSlots[] {
   return requests.flatMap((request) => {
-    const asking = { ...request, instanceId, priority, since: now };
+    const asking = { ...request, ...taking, since: now };
     const answer = takeSlots(data, asking, { now });
     if (answer.isFree) return [];
     const { execution, isUnknown, on } = answer;
@@ -152,21 +158,22 @@ export function restore(copies: Copies): void {
 }
 
 export function askingOf(item: ActivityRecord): Asking | null {
-  const { createdAt: since, id: execution, instanceId, needs, priority } = item;
-  const [first, ...others] = needs ?? [];
+  const { createdAt: since, fairness = null, id: execution, instanceId, priority } = item;
+  const [first, ...others] = item.needs ?? [];
   if (first === undefined) return null;
-  return { execution, instanceId, priority, since, needs: [first, ...others] };
+  return { execution, instanceId, priority, fairness, since, needs: [first, ...others] };
 }
 
 export function putWait(
   data: MemoryData,
-  { execution, instanceId, needs, priority, since }: Asking,
+  { execution, fairness, instanceId, needs, priority, since }: Asking,
   { on, state }: Pick<StoredWait, 'on' | 'state'>,
   activityName: string | null = null,
 ): void {
   const { limit, key } = on;
-  const wait = { execution, instanceId, needs, priority, since, state, activityName, at: 0 };
-  data.slotWaits.set(execution, { ...wait, on: { limit, key } });
+  const asking = { execution, instanceId, needs, priority, fairness, since };
+  data.slotWaits.set(execution, { ...asking, state, activityName, at: 0, on: { limit, key } });
+  if (state === 'waiting') putTurn(data, lineOn(on, asking), asking);
 }
 
 /** The execution no longer holds or waits for anything. */
@@ -218,12 +225,33 @@ function judge(
 
 /** Others that can go on wait for the key before it. */
 function isBehind(data: MemoryData, asking: Asking, on: LimitKey): boolean {
+  const turns = turnsOf(data, lineOn(on, asking));
   return waitsOn(data, on, 'waiting').some(
     (other) =>
       other.execution !== asking.execution &&
       isRunnable(data, other) &&
-      inWaitOrder(other, asking) < 0 &&
+      inFairOrder(turns, other, asking) < 0 &&
       (other.activityName === null || !isOffered(data, other.activityName, on)),
+  );
+}
+
+/** The line in which the execution takes turns. */
+export function lineOn(on: LimitKey, { priority }: Pick<Asking, 'priority'>): Line {
+  return { queue: slotsKeyOf(on), priority };
+}
+
+function handOut(data: MemoryData, on: LimitKey, asking: Asking, now: number): void {
+  const line = lineOn(on, asking);
+  const turns = turnsOf(data, line);
+  if (turns.isEmpty) return;
+  turns.handOut(asking, now);
+  saveTurns(data, line, turns);
+}
+
+/** @param turns those of the second one's priority */
+function inFairOrder(turns: Turns, left: Asking, right: Asking): number {
+  return (
+    left.priority - right.priority || turns.compareKeys(left, right) || inWaitOrder(left, right)
   );
 }
 

@@ -1,4 +1,5 @@
 /** Slots: see ../records/slots.ts. */
+import { PRIORITIES } from '../../engine/model/start-options.js';
 import { HOLDERS_MAX } from '../records/places.js';
 import { beginTimeOf, roomOf } from '../records/rates.js';
 import {
@@ -24,12 +25,14 @@ import {
   isHeld,
   isOpen,
   isRunnable,
+  lineOn,
   makeAvailable,
   ruleOf,
   takeSlots,
   useOf,
   waitsOn,
 } from './slot-rows.js';
+import { putTurn, turnsOf } from './turns.js';
 
 export function grantSlots(
   data: MemoryData,
@@ -37,8 +40,7 @@ export function grantSlots(
 ): OperationResult<'grantSlots'> {
   if (ruleOf(data, request.limit) === null) return refuseAll(data, request);
   const waiting = waitsOn(data, request, 'waiting').filter((wait) => isRunnable(data, wait));
-  const effects = waiting.filter(({ activityName }) => activityName === null);
-  const granted = grantInOrder(data, effects.slice(0, SLOTS_PER_GRANT), request);
+  const granted = grantInOrder(data, request);
   const offers = offerItems(data, waiting, request);
   const begin = waitsOn(data, request, 'granted').filter(
     ({ execution }, position) => position < SLOTS_PER_GRANT || granted.executions.has(execution),
@@ -60,14 +62,13 @@ interface Granted {
   readonly isCut: boolean;
 }
 
-function grantInOrder(
-  data: MemoryData,
-  candidates: readonly StoredWait[],
-  { key, limit, ...request }: GrantRequest,
-): Granted {
+function grantInOrder(data: MemoryData, { key, limit, ...request }: GrantRequest): Granted {
   const executions = new Set<string>();
   const moved: LimitKey[] = [];
-  for (const wait of candidates) {
+  for (let count = 0; count < SLOTS_PER_GRANT; count += 1) {
+    const wait = nextEffect(data, { limit, key });
+    if (wait === null)
+      return { executions, moved: distinctKeys(moved), retryAt: null, isCut: false };
     const answer = takeSlots(data, wait, request);
     if (answer.isFree) {
       data.slotWaits.set(wait.execution, { ...wait, state: 'granted', at: answer.at });
@@ -76,6 +77,7 @@ function grantInOrder(
       return { executions, moved: distinctKeys(moved), retryAt: answer.retryAt, isCut: false };
     } else {
       data.slotWaits.set(wait.execution, { ...wait, on: answer.on });
+      putTurn(data, lineOn(answer.on, wait), wait);
       moved.push(answer.on);
     }
   }
@@ -83,8 +85,28 @@ function grantInOrder(
     executions,
     moved: distinctKeys(moved),
     retryAt: null,
-    isCut: candidates.length === SLOTS_PER_GRANT,
+    isCut: true,
   };
+}
+
+/** The first execution that isn't an item, and can go on. */
+function nextEffect(data: MemoryData, on: LimitKey): StoredWait | null {
+  const effects = waitsOn(data, on, 'waiting').filter(
+    (wait) => wait.activityName === null && isRunnable(data, wait),
+  );
+  return inTurns(data, on, effects)[0] ?? null;
+}
+
+/** In the order of priority, then of turns, as if all of them were served. */
+function inTurns(
+  data: MemoryData,
+  on: LimitKey,
+  waits: readonly StoredWait[],
+): readonly StoredWait[] {
+  return PRIORITIES.flatMap((priority) => {
+    const equal = waits.filter((wait) => wait.priority === priority);
+    return [...turnsOf(data, lineOn(on, { priority })).inOrder(equal)];
+  });
 }
 
 /** Of each name, as many items as there are free slots. */
@@ -99,7 +121,8 @@ function offerItems(
   const names = new Set(waiting.flatMap(({ activityName }) => activityName ?? []));
   const use = useOf(data, { limit, key }, now);
   const offers = [...names].sort(compareText).map((name) => {
-    const items = waiting.filter(({ activityName }) => activityName === name);
+    const ofName = waiting.filter(({ activityName }) => activityName === name);
+    const items = inTurns(data, request, ofName);
     return { name, ...offersOf(rule, use, { items: items.slice(0, SLOTS_PER_GRANT), limit, now }) };
   });
   for (const wait of offers.flatMap(({ items }) => items)) {

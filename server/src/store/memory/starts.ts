@@ -20,7 +20,7 @@ import { hasNoEvents } from './events.js';
 import { newestFirst, summaryOf } from './instance-lists.js';
 import type { MemoryData } from './memory-data.js';
 import { insertDeliveries } from './notifications.js';
-import { refusalByPlaces } from './places.js';
+import { enterLine, refusalByPlaces } from './places.js';
 import { insertSideRecords } from './side-records.js';
 import { changeSlots, copiesOf, restore } from './slot-rows.js';
 
@@ -46,7 +46,9 @@ export function insertInstance(
   const inserted = conflict?.action === 'terminate' ? terminateOpen(data, insert) : INSERTED;
   if (inserted.outcome !== 'inserted') return inserted;
   data.instances.set(record.id, { ...record, inbox: [...record.inbox] });
-  const taking = { instanceId: record.id, priority: record.priority, now: record.lastChangeAt };
+  if (record.place === 'waiting' && record.concurrencyKey !== null) enterLine(data, record);
+  const { fairness, id: instanceId, lastChangeAt: now, priority } = record;
+  const taking = { instanceId, priority, fairness, now };
   const noSlots = changeSlots(data, insert, taking);
   if (noSlots.length > 0) {
     restore(before);

@@ -4,16 +4,19 @@ import { DEFAULT_PRIORITY, PRIORITIES, type Priority } from '../../engine/model/
 import type { ActivityClaim, ActivityRecord, ActivityResult } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { ActivityDocument } from './documents.js';
+import { fairnessOf } from './fairness-fields.js';
 import { decodeOptional, unpackText } from './packed-text.js';
 import { neededSlotOf } from './slot-names.js';
 
 export function activityOf(document: ActivityDocument): ActivityRecord {
+  const fairness = fairnessOf(document);
   return {
     id: decodeText(document._id),
     instanceId: decodeText(document.instanceId),
     name: decodeText(document.name),
     parameters: unpackText(document.parameters),
     priority: document.priority ?? DEFAULT_PRIORITY,
+    ...(fairness !== null && { fairness }),
     ...(document.needs !== undefined && { needs: document.needs.map(neededSlotOf) }),
     createdAt: document.createdAt,
     availableAt: document.availableAt,

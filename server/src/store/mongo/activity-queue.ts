@@ -20,8 +20,9 @@ import { FAR_FUTURE_MS } from '../store.js';
 import { encodeText, decodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
 import { activityOf, ANY_PRIORITY, claimUpdate } from './activity-documents.js';
-import type { Candidate } from './candidate-finder.js';
+import type { Candidate } from './candidate-fields.js';
 import type { ActivityDocument } from './documents.js';
+import { FAIRNESS_FIELDS, fairnessOf } from './fairness-fields.js';
 import { slotClaimOf, slotsPutBack, takeSlotsOf } from './item-slots.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional } from './packed-text.js';
@@ -55,6 +56,10 @@ export async function claimActivity(
       parametersLength > lengthMax
         ? await tryLong(context, request, { ...candidate, parametersLength })
         : await tryItem(context, request, candidate);
+    const isHandedOut = typeof item !== 'string' && 'id' in item;
+    if (!isHandedOut && candidate.reserved !== undefined) {
+      await context.candidates.takeBack(candidate, now);
+    }
     if (item === 'taken by others') contended = true;
     else if (item === 'not there yet') passedOver.add(candidate._id);
     else if (item === 'deferred') continue;
@@ -304,6 +309,7 @@ export async function listActivityQueues(
 const LISTED_FIELDS = {
   instanceId: 1,
   priority: 1,
+  ...FAIRNESS_FIELDS,
   createdAt: 1,
   availableAt: 1,
   attempt: 1,
@@ -339,6 +345,7 @@ export async function listActivityItems(
   const runOf = new Map(runs.map((run) => [run._id, run]));
   return found.map(({ _id, priority, createdAt, availableAt, attempt, deferred, ...item }) => ({
     priority: priority ?? DEFAULT_PRIORITY,
+    fairnessKey: fairnessOf(item)?.key ?? null,
     createdAt,
     availableAt,
     attempt,

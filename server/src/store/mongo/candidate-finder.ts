@@ -4,27 +4,16 @@
  * They share one query and get different items of it, so that they don't race each other. A caller that arrives during a
  * query waits for the next one: the item that it gets was in the queue after its call.
  */
-import { ANY_PRIORITY } from './activity-documents.js';
-import type { Collections } from './collections.js';
-import type { ActivityDocument } from './documents.js';
-
-export type Candidate = Pick<
-  ActivityDocument,
-  | '_id'
-  | 'instanceId'
-  | 'priority'
-  | 'createdAt'
-  | 'availableAt'
-  | 'attempt'
-  | 'tokenHash'
-  | 'workerId'
-  | 'parametersLength'
-  | 'needs'
-  | 'slots'
-  | 'slotTry'
-  | 'slotOn'
-  | 'slotState'
->;
+import { LRUCache } from 'lru-cache';
+import type { Candidate } from './candidate-fields.js';
+import {
+  fairCandidates,
+  hasKeyedItems,
+  oldestItems,
+  takeBackTurn,
+  type FairContext,
+  type Wanted,
+} from './fair-candidates.js';
 
 export interface CandidateRequest {
   /** As stored. */
@@ -46,30 +35,31 @@ interface Waiting extends CandidateRequest {
 const GROUP_MAX = 64;
 /** A contended request chooses among this many of the next items. */
 const CHOICES = 8;
-
-const CANDIDATE_FIELDS = {
-  instanceId: 1,
-  priority: 1,
-  createdAt: 1,
-  availableAt: 1,
-  attempt: 1,
-  tokenHash: 1,
-  workerId: 1,
-  parametersLength: 1,
-  needs: 1,
-  slots: 1,
-  slotTry: 1,
-  slotOn: 1,
-  slotState: 1,
-};
+/** Items with keys of other processes may be overlooked for so long, if others are before them. */
+const UNKEYED_MS = 1000;
+const NAMES_MAX = 10_000;
 
 export class CandidateFinder {
-  readonly #activities: Collections['activities'];
+  readonly #context: FairContext;
   /** By name; present while a query for the name is in progress. */
   readonly #waiting = new Map<string, Waiting[]>();
+  /** Names of which some items may have fairness keys. */
+  readonly #keyed = new LRUCache<string, true>({ max: NAMES_MAX });
+  /** When it was last known that no item of the name has one. */
+  readonly #unkeyedAt = new LRUCache<string, number>({ max: NAMES_MAX });
 
-  constructor(activities: Collections['activities']) {
-    this.#activities = activities;
+  constructor(context: FairContext) {
+    this.#context = context;
+  }
+
+  /** Called for new items with a fairness key. The name as stored. */
+  noteKeyed(name: string): void {
+    this.#keyed.set(name, true);
+  }
+
+  /** The candidate wasn't handed out. */
+  takeBack(candidate: Candidate, now: number): Promise<void> {
+    return takeBackTurn(this.#context, candidate, now);
   }
 
   /** Null: there is nothing to claim. */
@@ -99,30 +89,64 @@ export class CandidateFinder {
     this.#waiting.delete(name);
   }
 
-  #next(name: string, group: readonly Waiting[]): Promise<Candidate[]> {
-    const now = Math.max(...group.map((request) => request.now));
+  async #next(name: string, group: readonly Waiting[]): Promise<Next> {
+    const wanted = {
+      name,
+      now: Math.max(...group.map((request) => request.now)),
+      count: group.length,
+      passedOver: new Set(group.flatMap(({ passedOver }) => [...passedOver])),
+    };
+    if (this.#keyed.has(name)) {
+      const fair = await fairCandidates(this.#context, wanted);
+      if (fair !== null) return { candidates: fair, isFair: true };
+      this.#keyed.delete(name);
+      this.#unkeyedAt.set(name, performance.now());
+    }
     const passedOver = Math.max(...group.map((request) => request.passedOver.size));
     const choices = group.some(({ contended }) => contended) ? CHOICES : 0;
-    return this.#activities
-      .find(
-        { name, done: false, settled: false, priority: ANY_PRIORITY, availableAt: { $lte: now } },
-        { projection: CANDIDATE_FIELDS },
-      )
-      .sort({ priority: 1, availableAt: 1, _id: 1 })
-      .limit(group.length + passedOver + choices)
-      .toArray();
+    const limit = wanted.count + passedOver + choices;
+    // With one more, it's known whether these are all.
+    const found = await oldestItems(this.#context, wanted, limit + 1);
+    if (await this.#isKeyed(wanted, found, found.length > limit)) {
+      this.#keyed.set(name, true);
+      const fair = await fairCandidates(this.#context, wanted);
+      if (fair !== null) return { candidates: fair, isFair: true };
+    }
+    return { candidates: found.slice(0, limit), isFair: false };
+  }
+
+  /** While there are more items than these, and none of these has a key, others are looked for once in a while. */
+  async #isKeyed(
+    { name, now }: Wanted,
+    found: readonly Candidate[],
+    areMore: boolean,
+  ): Promise<boolean> {
+    if (found.some(({ fairnessKey }) => fairnessKey !== undefined)) return true;
+    if (!areMore) return false;
+    const calledAt = performance.now();
+    if (calledAt - (this.#unkeyedAt.get(name) ?? -UNKEYED_MS) < UNKEYED_MS) return false;
+    const isKeyed = await hasKeyedItems(this.#context, { name, now });
+    if (!isKeyed) this.#unkeyedAt.set(name, calledAt);
+    return isKeyed;
   }
 }
 
-function assign(group: readonly Waiting[], candidates: Candidate[]): void {
+interface Next {
+  readonly candidates: readonly Candidate[];
+  /** They are in the order of turns. */
+  readonly isFair: boolean;
+}
+
+function assign(group: readonly Waiting[], { candidates, isFair }: Next): void {
+  const left = [...candidates];
   for (const { now, passedOver, contended, resolve } of group) {
-    const fitting = candidates.filter(
+    const fitting = left.filter(
       ({ _id, availableAt }) => availableAt <= now && !passedOver.has(_id),
     );
     const equal = fitting.filter(({ priority }) => priority === fitting[0]?.priority);
-    const choices = contended ? Math.min(equal.length, CHOICES) : 1;
+    const choices = contended && !isFair ? Math.min(equal.length, CHOICES) : 1;
     const chosen = equal[Math.floor(Math.random() * choices)] ?? null;
-    if (chosen !== null) candidates.splice(candidates.indexOf(chosen), 1);
+    if (chosen !== null) left.splice(left.indexOf(chosen), 1);
     resolve(chosen);
   }
 }

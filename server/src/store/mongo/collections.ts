@@ -29,7 +29,9 @@ import type {
   MarkerDocument,
   SlotStartDocument,
 } from './documents.js';
+import { KEYED } from './fairness-fields.js';
 import type { LimitKeyDocument, SlotWaitDocument } from './slot-documents.js';
+import type { TurnsDocument } from './turn-documents.js';
 
 export interface Collections {
   readonly definitions: Collection<VersionDocument>;
@@ -42,6 +44,7 @@ export interface Collections {
   readonly limitKeys: Collection<LimitKeyDocument>;
   readonly slotStarts: Collection<SlotStartDocument>;
   readonly slotWaits: Collection<SlotWaitDocument>;
+  readonly turns: Collection<TurnsDocument>;
   /** Definitions that are disabled. */
   readonly disabled: Collection<DisabledDocument>;
   readonly history: Collection<HistoryDocument>;
@@ -71,6 +74,7 @@ export function collectionsOf(db: Db): Collections {
     limitKeys: db.collection('limitKeys'),
     slotStarts: db.collection('slotStarts'),
     slotWaits: db.collection('slotWaits'),
+    turns: db.collection('turns'),
     disabled: db.collection('disabled'),
     history: db.collection('history'),
     subscriptions: db.collection('subscriptions'),
@@ -119,6 +123,7 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
   referenceClaims: [{ at: 1 }],
   limitKeys: [{ at: 1 }],
   slotStarts: [{ at: 1 }],
+  turns: [{ at: 1 }],
   slotWaits: [
     { on: 1, state: 1, priority: 1, since: 1, execution: 1 },
     { instanceId: 1 },
@@ -128,6 +133,8 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
   subscriptions: [{ nameKey: 1, _id: 1 }, { instanceId: 1 }],
   activities: [
     { name: 1, done: 1, priority: 1, availableAt: 1, _id: 1 },
+    // By this a claim finds the first item of each fairness key, and of those without one.
+    { name: 1, done: 1, priority: 1, fairnessKey: 1, availableAt: 1, _id: 1 },
     { done: 1, settled: 1, doneAt: 1, _id: 1 },
     { instanceId: 1 },
   ],
@@ -227,8 +234,39 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
     createdAt: 1,
     _id: 1,
   });
+  await ensureFairnessIndexes(collections);
   await ensurePartialIndex(collections.bulkJobs, 'runningSince', { runningSince: 1, _id: 1 });
   await ensurePartialIndex(collections.referenceClaims, 'starting', { at: 1, _id: 1 });
+}
+
+/** Of the few that have a fairness key, by which a grant finds the first ones of a long line. */
+async function ensureFairnessIndexes(collections: Collections): Promise<void> {
+  await ensurePartialIndex(
+    collections.activities,
+    'fairnessKey',
+    { slotOn: 1, slotState: 1, name: 1, fairnessKey: 1, priority: 1, createdAt: 1, _id: 1 },
+    KEYED,
+  );
+  await ensurePartialIndex(
+    collections.slotWaits,
+    'fairnessKey',
+    { on: 1, state: 1, fairnessKey: 1, priority: 1, since: 1, execution: 1 },
+    KEYED,
+  );
+  await ensurePartialIndex(
+    collections.instances,
+    'fairnessKey',
+    {
+      definitionId: 1,
+      concurrencyKey: 1,
+      place: 1,
+      fairnessKey: 1,
+      priority: 1,
+      countsFrom: 1,
+      _id: 1,
+    },
+    KEYED,
+  );
 }
 
 async function ensurePartialIndex<Item extends { readonly _id: string }>(

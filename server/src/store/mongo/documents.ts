@@ -9,6 +9,8 @@ import type { DeliverySummary } from '../records/notifications.js';
 import type { AuditAction } from '../records/control.js';
 import type { InstanceOutcome, InstanceStatus } from '../records/instances.js';
 import type { PackedText } from './packed-text.js';
+import type { FairnessFields } from './fairness-fields.js';
+import type { PriorityTurns } from './turn-documents.js';
 import type { NeedDocument, SlotDocument, SlotWaitEntry } from './slot-documents.js';
 import type { ResourceKind } from '../records/resources.js';
 
@@ -51,7 +53,7 @@ export interface AuditDocument {
   readonly detail: string | null;
 }
 
-export interface InstanceDocument {
+export interface InstanceDocument extends FairnessFields {
   readonly _id: string;
   readonly definitionId: string;
   readonly version: number;
@@ -181,6 +183,8 @@ export interface ReferenceClaimDocument {
   readonly reference?: SecondClaim;
   /** The instances that get a place; present until they have it. */
   readonly granting?: readonly string[];
+  /** Of those that have waited for a place. */
+  readonly turns?: readonly PriorityTurns[];
 }
 
 /** A definition that is disabled, by its id. */
@@ -211,7 +215,7 @@ export interface SubscriptionDocument extends Provenance {
   readonly effectiveAt: number;
 }
 
-export interface ActivityDocument extends Provenance {
+export interface ActivityDocument extends Provenance, FairnessFields {
   readonly _id: string;
   readonly instanceId: string;
   readonly name: string;

@@ -82,6 +82,9 @@ export async function purge(
   const sweep = { before: instancesEndedBefore, limit };
   await removeOldClaims(context, context.claimSweep, sweep);
   await sweepSlots(context, sweep, request.activitiesDoneBefore);
+  // A key that is served again starts at the present.
+  const turns = { at: { $lt: request.activitiesDoneBefore } };
+  const unused = await removeOldest(context.turns, turns, 'at', limit);
   await sweepInputs(context, context.inputSweep, sweep);
   const joined = await removeOldest(
     context.joinedStarts,
@@ -106,7 +109,7 @@ export async function purge(
       'doneAt',
       limit,
     ),
-    isComplete: joined < limit,
+    isComplete: Math.max(joined, unused) < limit,
   };
 }
 

@@ -14,6 +14,7 @@ import {
 import { inboxBytes } from '../records/messages.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
 import type { InstanceDocument, AuditDocument, JoinedStartDocument } from './documents.js';
+import { fairnessFieldsOf, fairnessOf } from './fairness-fields.js';
 import { decodeOptional, packText, unpackText } from './packed-text.js';
 import { indexOf, tagFieldsOf, tagsOf, valueFieldsOf } from './term-fields.js';
 
@@ -43,6 +44,7 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
     ...((record.priority !== DEFAULT_PRIORITY || record.concurrencyKey !== null) && {
       priority: record.priority,
     }),
+    ...fairnessFieldsOf(record.fairness),
     ...(record.queued && { queued: true as const }),
     ...(record.countsFrom !== null && { countsFrom: record.countsFrom }),
     ...(record.concurrencyKey !== null && { concurrencyKey: encodeText(record.concurrencyKey) }),
@@ -152,6 +154,7 @@ export function summaryOf(document: Omit<InstanceDocument, 'state' | 'inbox'>): 
     restartedAs: decodeOptional(document.restartedAs ?? null),
     startedBy: decodeOptional(document.startedBy ?? null),
     priority: document.priority ?? DEFAULT_PRIORITY,
+    fairness: fairnessOf(document),
     queued: document.queued ?? false,
     countsFrom: document.countsFrom ?? null,
     concurrencyKey: decodeOptional(document.concurrencyKey ?? null),

@@ -4,8 +4,9 @@ import type { Filter } from 'mongodb';
 import { DEFAULT_PRIORITY } from '../../engine/model/start-options.js';
 import type { LimitKey } from '../records/slots.js';
 import { FAR_FUTURE_MS } from '../store.js';
-import type { Candidate } from './candidate-finder.js';
+import type { Candidate } from './candidate-fields.js';
 import type { ActivityDocument } from './documents.js';
+import { sameFairness } from './fairness-fields.js';
 import type { NeedDocument } from './slot-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { takeAll } from './slot-decisions.js';
@@ -27,6 +28,7 @@ export async function takeSlotsOf(
     needs,
     own: slots,
     priority: priority ?? DEFAULT_PRIORITY,
+    ...sameFairness(candidate),
     since: createdAt,
   };
   const taken = await takeAll(context, [asking], { now, taker: { slotTry } });

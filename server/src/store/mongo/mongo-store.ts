@@ -140,7 +140,7 @@ class MongoConnection {
     const collections = collectionsOf(client.db(databaseName));
     return {
       ...collections,
-      candidates: new CandidateFinder(collections.activities),
+      candidates: new CandidateFinder(collections),
       lazyWrites: new LazyWrites(collections),
       countedInserts: new CountedInserts(openDescendantsIn(collections)),
       references: new KeyedMutex(),

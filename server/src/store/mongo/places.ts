@@ -1,5 +1,6 @@
 /** Places: see ../records/places.ts. They are decided under the claim of their key: see reference-claims.ts. */
 import type { Filter } from 'mongodb';
+import { DEFAULT_PRIORITY } from '../../engine/model/start-options.js';
 import type { InsertInstance, InsertInstanceResult } from '../records/instances.js';
 import {
   HOLDERS_MAX,
@@ -13,9 +14,13 @@ import {
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
+import { compareText } from '../text-order.js';
 import type { InstanceDocument } from './documents.js';
+import { FAIRNESS_FIELDS, sameFairness } from './fairness-fields.js';
+import { firstOfKeys } from './first-of-keys.js';
 import type { MongoContext } from './mongo-context.js';
 import { claimAndGrant, readClaim } from './reference-claims.js';
+import { LineState, type InLine } from './turns.js';
 
 type Context = Pick<MongoContext, 'instances'>;
 type PlaceRefusal = Extract<InsertInstanceResult, { outcome: 'no-place' | 'queue-full' }>;
@@ -33,6 +38,9 @@ const OPEN: Filter<InstanceDocument> = {
  * haven't begun are last.
  */
 export const IN_ORDER = { queued: 1, priority: 1, countsFrom: 1, _id: 1 } as const;
+/** So many of those that wait are read. If there are more, the first ones of each fairness key are. */
+const WAITING_READ = 50;
+const WAITING_FIELDS = { priority: 1, countsFrom: 1, ...FAIRNESS_FIELDS } as const;
 const ID_ONLY = { projection: { _id: 1 } } as const;
 
 /** What the places of its key say to an insert; null: nothing against it. */
@@ -83,10 +91,13 @@ async function grantByClaim(
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     // First: whatever others do after this read makes the claim fail.
     const claim = await readClaim(context, key);
-    const [first, ...others] = await nextOf(context, of, limit);
+    const line = new LineState(claim.turns);
+    const next = await nextOf(context, of, { limit, line });
+    for (const instance of next) line.handOut(instance, at);
+    const [first, ...others] = next.map(({ _id }) => _id);
     if (first !== undefined) {
       const granting = [first, ...others] as const;
-      if (!(await claimAndGrant(context, claim, { at, granting }))) continue;
+      if (!(await claimAndGrant(context, claim, { at, granting, ...line.changed }))) continue;
     }
     const begin = await idsOf(
       context,
@@ -104,12 +115,45 @@ async function grantByClaim(
 async function nextOf(
   { instances }: Context,
   of: PlacesOf,
-  limit: number,
-): Promise<readonly string[]> {
+  { limit, line }: { readonly limit: number; readonly line: LineState },
+): Promise<readonly Waiting[]> {
   const held = await instances.countDocuments(withPlace(of, 'held'), { limit });
   const free = Math.min(limit - held, PLACES_PER_GRANT);
   if (free <= 0) return [];
-  return idsOf({ instances }, { ...withPlace(of, 'waiting'), status: 'Runnable' }, free);
+  const filter = { ...withPlace(of, 'waiting'), status: 'Runnable' as const };
+  const most = Math.max(free, WAITING_READ);
+  const oldest: InstanceDocument[] = await instances
+    .find(filter, { projection: WAITING_FIELDS })
+    .sort(IN_ORDER)
+    .limit(most)
+    .toArray();
+  const others =
+    oldest.length < most
+      ? []
+      : await firstOfKeys(instances, {
+          filter,
+          sort: { priority: 1, countsFrom: 1, _id: 1 },
+          keysOf: (keys) => line.nextKeys(oldest[0]?.priority ?? DEFAULT_PRIORITY, keys),
+          most: free,
+        });
+  const all = new Map([...oldest, ...others].map((each) => [each._id, waitingOf(each)]));
+  line.begin(all.values());
+  return line.inOrder([...all.values()].sort(inLineOrder)).slice(0, free);
+}
+
+interface Waiting extends InLine {
+  readonly _id: string;
+}
+
+function waitingOf(instance: InstanceDocument): Waiting {
+  const { _id, countsFrom: since = 0, priority = DEFAULT_PRIORITY } = instance;
+  return { _id, priority, since, ...sameFairness(instance) };
+}
+
+function inLineOrder(left: Waiting, right: Waiting): number {
+  return (
+    left.priority - right.priority || left.since - right.since || compareText(left._id, right._id)
+  );
 }
 
 export async function countPlaces(

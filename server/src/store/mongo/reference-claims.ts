@@ -20,6 +20,7 @@ import type { InstanceDocument, ReferenceClaimDocument, SecondClaim } from './do
 import type { MongoContext, SweepPosition } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { decideStart, forgetStart } from './slot-starts.js';
+import type { PriorityTurns } from './turn-documents.js';
 
 type ClaimContext = Pick<MongoContext, 'instances' | 'referenceClaims' | 'slotStarts'>;
 
@@ -27,6 +28,8 @@ type ClaimContext = Pick<MongoContext, 'instances' | 'referenceClaims' | 'slotSt
 export interface KnownClaim {
   readonly key: string;
   readonly token: string | null;
+  /** Of those that wait for a place. Absent: none has taken one. */
+  readonly turns?: readonly PriorityTurns[];
 }
 
 export async function readClaim(context: ClaimContext, key: string): Promise<KnownClaim> {
@@ -34,7 +37,8 @@ export async function readClaim(context: ClaimContext, key: string): Promise<Kno
   if (claim === null) return { key, token: null };
   if (claim.granting !== undefined) await finishGrant(context, claim, claim.granting);
   await finishStartOfOther(context, claim);
-  return { key, token: claim.token };
+  const { token, turns } = claim;
+  return { key, token, ...(turns !== undefined && { turns }) };
 }
 
 /** Replaces the claims, the one of a reference last, and inserts the instance. Returns false if another start was faster. */
@@ -67,13 +71,20 @@ export async function noteEntry(
   }
 }
 
+interface Granting {
+  readonly at: number;
+  readonly granting: readonly [string, ...string[]];
+  /** Omitted: they stay as they are. */
+  readonly turns?: readonly PriorityTurns[];
+}
+
 /** Replaces the claim of the places of a key, and gives a place to these instances. Returns false if another one was faster. */
 export async function claimAndGrant(
   context: ClaimContext,
   { key, token }: KnownClaim,
-  { at, granting }: { readonly at: number; readonly granting: readonly [string, ...string[]] },
+  { granting, ...grant }: Granting,
 ): Promise<boolean> {
-  const content = { _id: key, token: randomUUID(), instanceId: granting[0], at, granting };
+  const content = { _id: key, token: randomUUID(), instanceId: granting[0], granting, ...grant };
   if (!(await replaceClaim(context, content, token))) return false;
   await finishGrant(context, content, granting);
   return true;

@@ -28,6 +28,7 @@ import type {
   Provenance,
   SubscriptionDocument,
 } from './documents.js';
+import { fairnessFieldsOf } from './fairness-fields.js';
 import type { MongoContext } from './mongo-context.js';
 import type { GroupedInserts } from './grouped-inserts.js';
 import { throwUnlessDuplicates } from './mongo-errors.js';
@@ -66,7 +67,10 @@ export async function insertSideRecords(
   const { replaces, ...provenance } = attempt;
   const replaceWith = <Item extends Provenance & { readonly _id: string }>(item: Item) =>
     replaces ? [replaceEarlier(item)] : [];
-  const { groupedWrites } = context;
+  const { candidates, groupedWrites } = context;
+  for (const { fairness, name } of side.activities) {
+    if (fairness !== undefined) candidates.noteKeyed(encodeText(name));
+  }
   const [history, subscriptions, activities] = await Promise.all([
     insertOrElse(context.history, groupedWrites.history, {
       documents: side.history.map((record) => historyDocumentOf(record, provenance)),
@@ -282,12 +286,13 @@ export function activityDocumentOf(
   record: NewActivityRecord,
   provenance: Provenance,
 ): ActivityDocument {
-  const { claim, name, needs = [], parameters, priority, createdAt } = record;
+  const { claim, fairness = null, name, needs = [], parameters, priority, createdAt } = record;
   return {
     _id: encodeText(record.id),
     instanceId: encodeText(record.instanceId),
     name: encodeText(name),
     priority,
+    ...fairnessFieldsOf(fairness),
     parameters: packText(parameters),
     parametersLength: parameters.length,
     contentHash: contentHashOf(record),

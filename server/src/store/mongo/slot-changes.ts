@@ -7,9 +7,11 @@ import type { LimitKey, RefusedSlots, SlotChanges, SlotRequest } from '../record
 import { decodeText, encodeText } from '../text-codec.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import type { ActivityDocument } from './documents.js';
+import { fairnessFieldsOf, sameFairness, type FairnessFields } from './fairness-fields.js';
 import type { CommitGuard, SlotDocument, SlotWaitDocument } from './slot-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import {
+  behindIn,
   behindNow,
   judge,
   onsOf,
@@ -27,7 +29,7 @@ import { inWaitOrder, putWaits, type Asking, type WaitPosition } from './slot-wa
 const NOTHING: SlotChanges = { take: [], wait: [], begun: [], free: [] };
 
 /** What is changed: the slots of an instance with these fields. */
-export interface Changing {
+export interface Changing extends FairnessFields {
   /** As stored. */
   readonly instanceId: string;
   readonly priority: Priority;
@@ -87,6 +89,7 @@ export async function prepareChanges(
     on: onOf(on),
     needs: needs.map(needDocumentOf),
     priority,
+    ...sameFairness(changing),
     since,
     state: 'waiting',
     at: 0,
@@ -124,14 +127,13 @@ async function unknownLimits(
   });
 }
 
-function askingOf(
-  { execution: id, needs }: SlotRequest,
-  { instanceId, known, now: since, priority, slots = NOTHING }: Changing,
-): Asking {
+function askingOf({ execution: id, needs }: SlotRequest, changing: Changing): Asking {
+  const { instanceId, known, now: since, priority, slots = NOTHING } = changing;
   const execution = encodeText(id);
   const isKept = !freedExecutions(slots).has(execution);
   const own = (known.slots ?? []).filter((slot) => isKept && slot.execution === execution);
-  return { execution, instanceId, needs: needs.map(needDocumentOf), own, priority, since };
+  const asking = { execution, instanceId, needs: needs.map(needDocumentOf), own };
+  return { ...asking, priority, ...sameFairness(changing), since };
 }
 
 function refusedSlotsOf({ answer, asking }: RefusedAsking): RefusedSlots {
@@ -155,17 +157,19 @@ async function offerItems(
   const limitedBy = new Map<string, LimitKey>();
   const fresh = await freshAmong(context, items);
   if (fresh.length === 0) return { items: fields, limitedBy: [] };
-  const askings = fresh.map(({ createdAt, id, needs = [], priority }): Asking => ({
+  const askings = fresh.map(({ createdAt, fairness = null, id, needs = [], priority }): Asking => ({
     execution: encodeText(id),
     instanceId,
     needs: needs.map(needDocumentOf),
     own: [],
     priority,
+    ...fairnessFieldsOf(fairness),
     since: createdAt,
   }));
   const now = Math.min(...askings.map(({ since }) => since));
   const states = await readKeys(context, onsOf(askings), now);
-  const behind = await behindNow(context, askings, freed);
+  const byAge = await behindNow(context, askings, freed);
+  const behind = behindIn(context, states, { behind: byAge, freed });
   const waiting: { readonly on: string; readonly asking: WaitPosition }[] = waits.map((wait) => ({
     on: wait.on,
     asking: wait,

@@ -4,6 +4,7 @@ import { isLive, type CommitOutcome, type InstanceCommit } from '../records/inst
 import { StoreUnavailableError } from '../store.js';
 import { encodeText } from '../text-codec.js';
 import type { InstanceDocument, Provenance } from './documents.js';
+import { FAIRNESS_FIELDS, sameFairness } from './fairness-fields.js';
 import type { GuardedUpdate } from './grouped-commits.js';
 import { afterCommit, guardedUpdateOf } from './commit-updates.js';
 import { inputChangeOf } from './inputs.js';
@@ -11,7 +12,8 @@ import type { MongoContext } from './mongo-context.js';
 import { attemptOf, insertSideRecords, takeBack } from './side-records.js';
 import { changedFields, endedWaits, prepareChanges, type PreparedChanges } from './slot-changes.js';
 import { SLOT_FIELDS, slotFieldsOf, type SlotFields } from './slot-fields.js';
-import { DECIDING, restoreKeys } from './slot-keys.js';
+import { DECIDING } from './deciding.js';
+import { restoreKeys } from './slot-keys.js';
 import { distinctKeys } from './slot-names.js';
 import { removeWaits, removeWaitsOf, waitedAmong } from './slot-waits.js';
 
@@ -20,7 +22,15 @@ const ATTEMPTS_MAX = 100;
 
 type Known = Pick<
   InstanceDocument,
-  '_id' | 'epoch' | 'inSeq' | 'revision' | 'priority' | 'status' | 'mayWait'
+  | '_id'
+  | 'epoch'
+  | 'inSeq'
+  | 'revision'
+  | 'priority'
+  | 'fairnessKey'
+  | 'fairnessWeight'
+  | 'status'
+  | 'mayWait'
 > &
   SlotFields;
 
@@ -36,6 +46,7 @@ export async function commitWithSlots(
   const prepared = await prepareChanges(context, {
     instanceId: known._id,
     priority: known.priority ?? DEFAULT_PRIORITY,
+    ...sameFairness(known),
     now: commit.lastChangeAt,
     slots: commit.slots,
     side: commit.side,
@@ -79,6 +90,7 @@ async function readKnown(context: MongoContext, commit: InstanceCommit): Promise
         inSeq: 1,
         revision: 1,
         priority: 1,
+        ...FAIRNESS_FIELDS,
         status: 1,
         mayWait: 1,
         ...SLOT_FIELDS,

@@ -15,7 +15,7 @@ import {
   type KeyStates,
   type ReplacedKey,
 } from './slot-keys.js';
-import { isBehind, type Asking } from './slot-waits.js';
+import { isBehind, isBehindInTurns, type Asking } from './slot-waits.js';
 
 /** How often others may be faster before a decision is given up. */
 export const ATTEMPTS_MAX = 100;
@@ -112,6 +112,7 @@ export function addTakings(
   for (const { on, units } of asking.needs) {
     const state = states.get(on);
     if (state === undefined) continue;
+    state.line.handOut(asking, at);
     const taking = { id: randomUUID(), execution, instanceId, units, at, ...taker };
     addTaking(state, taking, ownUnits(state, asking));
   }
@@ -148,7 +149,8 @@ export async function takeAll(
       ]);
       const refused: RefusedAsking[] = [];
       for (const asking of askings) {
-        const answer = await judge(context, asking, { states, now, freed, isBehind: behind });
+        const isBehindNow = behindIn(context, states, { behind, freed });
+        const answer = await judge(context, asking, { states, now, freed, isBehind: isBehindNow });
         if (answer.isFree) addTakings(states, asking, { at: answer.at, taker });
         else refused.push({ asking, answer });
       }
@@ -180,6 +182,19 @@ export async function behindNow(
     ),
   );
   return (asking, on) => Promise.resolve(known.get(idOf(asking, on)) ?? false);
+}
+
+/** In a line that takes turns, they say who is before. */
+export function behindIn(
+  context: MongoContext,
+  states: KeyStates,
+  { behind, freed = NOTHING_FREED }: { readonly behind: IsBehind; readonly freed?: Freed },
+): IsBehind {
+  return (asking, on) => {
+    const line = states.get(on)?.line;
+    if (line?.takesTurns(asking.priority) !== true) return behind(asking, on);
+    return isBehindInTurns(context, asking, { on, line, except: freed.executions });
+  };
 }
 
 export function tooManyOthers(ons: readonly string[]): StoreUnavailableError {

@@ -1,5 +1,7 @@
 /** The documents of slots: see slot-keys.ts. */
 import type { Priority } from '../../engine/model/start-options.js';
+import type { FairnessFields } from './fairness-fields.js';
+import type { PriorityTurns } from './turn-documents.js';
 
 /** `on`: limit and key, see `onOf`. */
 export interface NeedDocument {
@@ -28,7 +30,7 @@ export interface CommitGuard {
 }
 
 /** By the id of the wait. Written before its instance lists the wait, and removed after that. */
-export interface SlotWaitDocument extends Omit<SlotWaitEntry, 'id'> {
+export interface SlotWaitDocument extends Omit<SlotWaitEntry, 'id'>, FairnessFields {
   readonly _id: string;
   readonly instanceId: string;
   readonly on: string;
@@ -68,4 +70,6 @@ export interface LimitKeyDocument {
   /** No more units than this are held; null: unknown. */
   readonly heldMax: number | null;
   readonly takings: readonly TakingDocument[];
+  /** Of those that wait for the key. */
+  readonly turns?: readonly PriorityTurns[];
 }

@@ -1,17 +1,21 @@
 /** Grants of slots to executions that wait for them: see slot-keys.ts. */
+import { DEFAULT_PRIORITY } from '../../engine/model/start-options.js';
 import { SLOTS_PER_GRANT, type GrantRequest } from '../records/slots.js';
+import { sameFairness } from './fairness-fields.js';
+import { firstOfKeys } from './first-of-keys.js';
 import type { SlotWaitDocument, TakingDocument } from './slot-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import {
   addTakings,
   ATTEMPTS_MAX,
+  behindIn,
   judge,
   onsOf,
   tooManyOthers,
   type Answer,
 } from './slot-decisions.js';
 import { finishGrants, retryTimeOf } from './slot-holders.js';
-import { readKeys, replaceKeys, type KeyState } from './slot-keys.js';
+import { readKeys, replaceKeys, type KeyState, type KeyStates } from './slot-keys.js';
 import {
   inWaitOrder,
   isBehind,
@@ -20,12 +24,16 @@ import {
   waitsOn,
   type Asking,
   type WaitingItem,
+  type WaitPosition,
 } from './slot-waits.js';
+import type { LineState } from './turns.js';
 
 export interface Granting extends GrantRequest {
   readonly on: string;
   /** Items that wait for the key, of activities of which none can be claimed. */
   readonly items: readonly WaitingItem[];
+  /** All items that wait for the key and have a fairness key. */
+  readonly keyed: readonly WaitPosition[];
 }
 
 export interface Granted {
@@ -88,7 +96,7 @@ class GrantRound {
 
   async begin(): Promise<KeyState> {
     const { on } = this.#granting;
-    await this.#read([on]);
+    if (!this.states.has(on)) await this.#read([on]);
     const state = this.states.get(on);
     if (state === undefined) throw tooManyOthers([on]);
     return state;
@@ -96,8 +104,15 @@ class GrantRound {
 
   async judgeAll(): Promise<Pick<Granted, 'retryAt' | 'isCut'>> {
     const { now, on } = this.#granting;
-    const waiting = await waitingOn(this.#context, on);
-    for (const wait of waiting) {
+    const { line } = await this.begin();
+    const waiting = [...(await firstWaiting(this.#context, on, line))];
+    line.begin([...waiting, ...this.#granting.keyed]);
+    let count = 0;
+    for (; count < SLOTS_PER_GRANT; count += 1) {
+      // Whose turn it is depends on what those before got.
+      const [wait] = line.inOrder(waiting);
+      if (wait === undefined) break;
+      waiting.splice(waiting.indexOf(wait), 1);
       const asking = askingOf(wait);
       const answer = await this.#judge(asking);
       if (answer.isFree) {
@@ -109,7 +124,7 @@ class GrantRound {
         return { retryAt: answer.retryAt ?? other, isCut: false };
       } else this.moves.push({ asking, wait, on: answer.on });
     }
-    return { retryAt: null, isCut: waiting.length === SLOTS_PER_GRANT };
+    return { retryAt: null, isCut: count === SLOTS_PER_GRANT };
   }
 
   async #judge(asking: Asking): Promise<Answer> {
@@ -124,14 +139,30 @@ class GrantRound {
     });
   }
 
-  /** Those that wait for the same key and were before it have been judged. */
   async #isBehind(asking: Asking, on: string): Promise<boolean> {
-    const isBefore = (other: Parameters<typeof inWaitOrder>[0]): boolean =>
-      inWaitOrder(other, asking) < 0;
-    const { items } = this.#granting;
-    if (on === this.#granting.on) return items.some((item) => isBefore(positionOfItem(item)));
-    const isMovedBefore = this.moves.some((move) => move.on === on && isBefore(move.asking));
-    return isMovedBefore || isBehind(this.#context, asking, on);
+    if (on === this.#granting.on) return this.#isBehindItems(asking);
+    const granted = new Set(this.grants.map(({ execution }) => execution));
+    const isBehindOn = behindIn(this.#context, this.states, {
+      freed: { executions: granted, instances: [] },
+      behind: async (each) => {
+        const isMovedBefore = this.moves.some(
+          (move) => move.on === on && inWaitOrder(move.asking, each) < 0,
+        );
+        return isMovedBefore || isBehind(this.#context, each, on);
+      },
+    });
+    return isBehindOn(asking, on);
+  }
+
+  /** Other executions that wait for the same key and were before it have been judged. */
+  #isBehindItems(asking: Asking): boolean {
+    const { items, on } = this.#granting;
+    const line = this.states.get(on)?.line;
+    return items.map(positionOfItem).some((item) => {
+      const isFair = line?.takesTurns(asking.priority) === true;
+      if (!isFair || item.priority !== asking.priority) return inWaitOrder(item, asking) < 0;
+      return line.isBefore(item, asking);
+    });
   }
 
   async #read(ons: readonly string[]): Promise<void> {
@@ -141,8 +172,9 @@ class GrantRound {
   }
 }
 
-function askingOf({ execution, instanceId, needs, priority, since }: SlotWaitDocument): Asking {
-  return { execution, instanceId, needs, priority, since, own: [] };
+function askingOf(wait: SlotWaitDocument): Asking {
+  const { execution, instanceId, needs, priority, since } = wait;
+  return { execution, instanceId, needs, priority, ...sameFairness(wait), since, own: [] };
 }
 
 /**
@@ -163,13 +195,19 @@ async function moveOn(
       states,
       now,
       aheadMs,
-      isBehind: (asking, on) =>
-        on === from ? Promise.resolve(false) : isBehind(context, asking, on),
+      isBehind: behindIn(context, otherThan(states, from), {
+        behind: (asking, on) =>
+          on === from ? Promise.resolve(false) : isBehind(context, asking, on),
+      }),
     });
     if (answer.isFree) back.push({ ...move, on: from });
   }
   await writeOns(context, back);
   return back.length > 0;
+}
+
+function otherThan(states: KeyStates, from: string): KeyStates {
+  return new Map([...states].filter(([on]) => on !== from));
 }
 
 async function writeOns({ slotWaits }: MongoContext, moves: readonly Move[]): Promise<void> {
@@ -180,6 +218,27 @@ async function writeOns({ slotWaits }: MongoContext, moves: readonly Move[]): Pr
     })),
     { ordered: false },
   );
+}
+
+/** Also the first ones of each fairness key, if there are more. */
+async function firstWaiting(
+  context: MongoContext,
+  on: string,
+  line: LineState,
+): Promise<readonly SlotWaitDocument[]> {
+  const oldest = await waitingOn(context, on);
+  if (oldest.length < SLOTS_PER_GRANT) return oldest;
+  const found = await firstOfKeys(context.slotWaits, {
+    filter: waitsOn(on, 'waiting'),
+    sort: { priority: 1, since: 1, execution: 1 },
+    keysOf: (keys) => line.nextKeys(oldest[0]?.priority ?? DEFAULT_PRIORITY, keys),
+  });
+  const verified = await verifyWaits(context, found);
+  const others = verified.flatMap(({ isRunnable, state, wait }) =>
+    isRunnable && state === 'waiting' ? wait : [],
+  );
+  const all = new Map([...oldest, ...others].map((wait) => [wait._id, wait]));
+  return [...all.values()].sort(inWaitOrder);
 }
 
 /** The first that wait for the key and can go on, in order. */

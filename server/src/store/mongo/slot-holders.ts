@@ -5,7 +5,8 @@ import type { ActivityDocument, InstanceDocument } from './documents.js';
 import type { SlotDocument, SlotWaitEntry, TakingDocument } from './slot-documents.js';
 import { atSlotRevision } from './grouped-commits.js';
 import type { MongoContext } from './mongo-context.js';
-import { DECIDING, type KeyState } from './slot-keys.js';
+import { DECIDING } from './deciding.js';
+import { type KeyState } from './slot-keys.js';
 import { SLOT_FIELDS, slotFieldsOf, withSlots } from './slot-fields.js';
 import { settleStart } from './slot-starts.js';
 

@@ -28,15 +28,14 @@ import type { KeyedMutex } from '../../base/limits/keyed-mutex.js';
 import { spend, type LimitRule, readLimitRule } from '../records/rates.js';
 import type { LimitKey } from '../records/slots.js';
 import { decodeText } from '../text-codec.js';
+import { DECIDING } from './deciding.js';
 import type { LimitKeyDocument, TakingDocument } from './slot-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { limitKeyOf } from './slot-names.js';
 import { unpackText } from './packed-text.js';
 import { resourceIdOf } from './resources.js';
-
-/** Nothing is decided by what a failover could undo. */
-export const DECIDING = { readConcern: 'majority', readPreference: 'primary' } as const;
+import { LineState } from './turns.js';
 
 /** A key while something is decided about it. */
 export interface KeyState {
@@ -53,6 +52,8 @@ export interface KeyState {
   isPartial: boolean;
   hasRevoked: boolean;
   readonly added: TakingDocument[];
+  /** The turns of those that wait. */
+  readonly line: LineState;
 }
 
 export type KeyStates = ReadonlyMap<string, KeyState>;
@@ -100,6 +101,7 @@ export async function readKeys(
       isPartial: false,
       hasRevoked: false,
       added: [],
+      line: new LineState(before.turns),
     });
   }
   return states;
@@ -163,8 +165,8 @@ export async function replaceKeys(
   states: KeyStates,
 ): Promise<readonly ReplacedKey[] | null> {
   const replaced: ReplacedKey[] = [];
-  for (const { added, before, held, isPartial, spentUntil } of states.values()) {
-    if (added.length === 0) continue;
+  for (const { added, before, held, isPartial, line, spentUntil } of states.values()) {
+    if (added.length === 0 && line.changed.turns === undefined) continue;
     const token = randomUUID();
     const isAdded = new Set(added.map(({ execution }) => execution));
     const takings = [
@@ -175,7 +177,7 @@ export async function replaceKeys(
     const at = Math.max(before.at, ...added.map((taking) => taking.at));
     const { matchedCount } = await context.limitKeys.updateOne(
       { _id: before._id, token: before.token },
-      { $set: { token, at, spentUntil, heldMax, takings } },
+      { $set: { token, at, spentUntil, heldMax, takings, ...line.changed } },
     );
     if (matchedCount === 0) {
       await restoreKeys(context, replaced);
@@ -192,10 +194,11 @@ export async function restoreKeys(
   replaced: readonly ReplacedKey[],
 ): Promise<void> {
   for (const { before, token } of replaced) {
-    const { _id, heldMax, spentUntil, takings } = before;
+    const { _id, heldMax, spentUntil, takings, turns } = before;
+    const line = turns === undefined ? {} : { turns };
     await limitKeys.updateOne(
       { _id, token },
-      { $set: { token: randomUUID(), spentUntil, heldMax, takings } },
+      { $set: { token: randomUUID(), spentUntil, heldMax, takings, ...line } },
     );
   }
 }

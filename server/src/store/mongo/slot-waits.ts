@@ -14,13 +14,16 @@ import { isLive } from '../records/instances.js';
 import type { LimitKey } from '../records/slots.js';
 import { compareText } from '../text-order.js';
 import type { ActivityDocument, InstanceDocument } from './documents.js';
+import { FAIRNESS_FIELDS, sameFairness, type FairnessFields } from './fairness-fields.js';
+import { firstOfKeys } from './first-of-keys.js';
 import type { NeedDocument, SlotWaitDocument } from './slot-documents.js';
 import type { MongoContext } from './mongo-context.js';
-import { DECIDING } from './slot-keys.js';
+import type { LineState } from './turns.js';
+import { DECIDING, runnableOf } from './deciding.js';
 import { limitKeyOf, onOf } from './slot-names.js';
 
 /** A place among those that wait. Ids are as stored. */
-export interface WaitPosition {
+export interface WaitPosition extends FairnessFields {
   readonly priority: Priority;
   readonly since: number;
   readonly execution: string;
@@ -36,12 +39,27 @@ export interface Asking extends WaitPosition {
 
 export type WaitingItem = Pick<
   ActivityDocument,
-  '_id' | 'instanceId' | 'name' | 'priority' | 'createdAt' | 'needs'
+  | '_id'
+  | 'instanceId'
+  | 'name'
+  | 'priority'
+  | 'fairnessKey'
+  | 'fairnessWeight'
+  | 'createdAt'
+  | 'needs'
 >;
 
-const ITEM_FIELDS = { instanceId: 1, name: 1, priority: 1, createdAt: 1, needs: 1 } as const;
+const ITEM_FIELDS = {
+  instanceId: 1,
+  name: 1,
+  priority: 1,
+  ...FAIRNESS_FIELDS,
+  createdAt: 1,
+  needs: 1,
+} as const;
 /** How many of those before it are looked at for one that isn't suspended. */
 const LOOKED_AT_MAX = 200;
+const IN_AGE = { priority: 1, createdAt: 1, _id: 1 } as const;
 
 export function inWaitOrder(left: WaitPosition, right: WaitPosition): number {
   return (
@@ -51,8 +69,10 @@ export function inWaitOrder(left: WaitPosition, right: WaitPosition): number {
   );
 }
 
-export function positionOfItem({ _id, createdAt, priority }: WaitingItem): WaitPosition {
-  return { priority: priority ?? DEFAULT_PRIORITY, since: createdAt, execution: _id };
+export function positionOfItem(item: WaitingItem): WaitPosition {
+  const { _id, createdAt, priority } = item;
+  const position = { priority: priority ?? DEFAULT_PRIORITY, since: createdAt, execution: _id };
+  return { ...position, ...sameFairness(item) };
 }
 
 export function waitsOn(on: string, state: SlotWaitDocument['state']): Filter<SlotWaitDocument> {
@@ -89,34 +109,66 @@ export async function isBehind(
   context: MongoContext,
   asking: WaitPosition,
   on: string,
-  except: ReadonlySet<string> = new Set(),
+  except: ReadonlySet<string> = NONE,
 ): Promise<boolean> {
+  const others = await othersOn(context, asking, {
+    on,
+    except,
+    waits: beforePosition<SlotWaitDocument>(asking, IN_WAITS),
+    items: beforePosition<ActivityDocument>(asking, IN_ITEMS),
+  });
+  return others.length > 0;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The same in a line that takes turns. */
+export async function isBehindInTurns(
+  context: MongoContext,
+  asking: WaitPosition,
+  { except, line, on }: { on: string; line: LineState; except: ReadonlySet<string> },
+): Promise<boolean> {
+  const { priority } = asking;
+  const first = { priority: { $lte: priority } };
+  const others = await othersOn(context, asking, { on, except, waits: first, items: first });
+  return others.some((other) => other.priority < priority || line.isBefore(other, asking));
+}
+
+interface Others {
+  readonly on: string;
+  readonly except: ReadonlySet<string>;
+  readonly waits: Filter<SlotWaitDocument>;
+  readonly items: Filter<ActivityDocument>;
+}
+
+/** Those of these that can go on. Items of which one can be claimed lack a worker, not slots. */
+async function othersOn(
+  context: MongoContext,
+  asking: WaitPosition,
+  { except, on, ...of }: Others,
+): Promise<readonly WaitPosition[]> {
   const [waits, items] = await Promise.all([
     context.slotWaits
-      .find(
-        { ...waitsOn(on, 'waiting'), ...beforePosition<SlotWaitDocument>(asking, IN_WAITS) },
-        DECIDING,
-      )
+      .find({ ...waitsOn(on, 'waiting'), ...of.waits }, DECIDING)
       .limit(LOOKED_AT_MAX)
       .toArray(),
     context.activities
-      .find(
-        { ...itemsOn(on), ...beforePosition<ActivityDocument>(asking, IN_ITEMS) },
-        { ...DECIDING, projection: { instanceId: 1, name: 1 } },
-      )
+      .find({ ...itemsOn(on), ...of.items }, { ...DECIDING, projection: ITEM_FIELDS })
       .limit(LOOKED_AT_MAX)
       .toArray(),
   ]);
-  if (waits.length === 0 && items.length === 0) return false;
+  if (waits.length === 0 && items.length === 0) return [];
   const isOther = (execution: string): boolean =>
     execution !== asking.execution && !except.has(execution);
   const others = waits.filter(({ execution }) => isOther(execution));
   const verified = await verifyWaits(context, others, false);
-  if (verified.some(({ isRunnable, state }) => isRunnable && state === 'waiting')) return true;
+  const waiting = verified.flatMap(({ isRunnable, state, wait }) =>
+    isRunnable && state === 'waiting' ? wait : [],
+  );
   const runnable = await runnableOf(context, items);
-  const before = items.filter(({ _id, instanceId }) => isOther(_id) && runnable.has(instanceId));
-  const offered = await offeredAmong(context, on, before);
-  return before.some(({ name }) => !offered.has(name));
+  const ready = items.filter(({ _id, instanceId }) => isOther(_id) && runnable.has(instanceId));
+  const offered = await offeredAmong(context, on, ready);
+  return [...waiting, ...ready.filter(({ name }) => !offered.has(name)).map(positionOfItem)];
 }
 
 /** The names of items of which another one can be claimed: those behind it lack a worker, not slots. */
@@ -136,18 +188,6 @@ export async function offeredAmong(
     }),
   );
   return new Set(names.filter((_name, index) => offered[index] === true));
-}
-
-export async function runnableOf(
-  { instances }: MongoContext,
-  of: readonly { readonly instanceId: string }[],
-): Promise<ReadonlySet<string>> {
-  if (of.length === 0) return new Set();
-  const ids = [...new Set(of.map(({ instanceId }) => instanceId))];
-  const found = await instances
-    .find({ _id: { $in: ids }, status: 'Runnable' }, { ...DECIDING, projection: { _id: 1 } })
-    .toArray();
-  return new Set(found.map(({ _id }) => _id));
 }
 
 export interface VerifiedWait {
@@ -252,7 +292,7 @@ export async function waitedAmong(
   return ons.filter((_on, index) => waited[index] === true).map(limitKeyOf);
 }
 
-/** Of each name, the first items that wait for the key and can go on. */
+/** Of each name, the first items that wait for the key and can go on. Of a long line, also the first ones of each fairness key. */
 export async function waitingItems(
   context: MongoContext,
   on: string,
@@ -261,13 +301,24 @@ export async function waitingItems(
   const names = await context.activities.distinct('name', itemsOn(on));
   return Promise.all(
     names.map(async (name) => {
-      const found = await context.activities
-        .find({ ...itemsOn(on), name }, { ...DECIDING, projection: ITEM_FIELDS })
-        .sort({ priority: 1, createdAt: 1, _id: 1 })
+      const filter = { ...itemsOn(on), name };
+      const oldest = await context.activities
+        .find(filter, { ...DECIDING, projection: ITEM_FIELDS })
+        .sort(IN_AGE)
         .limit(limit)
         .toArray();
-      const runnable = await runnableOf(context, found);
-      return found.filter(({ instanceId }) => runnable.has(instanceId));
+      const others =
+        oldest.length < limit
+          ? []
+          : await firstOfKeys(context.activities, {
+              filter,
+              sort: IN_AGE,
+              keysOf: (keys) => keys.slice(0, limit),
+            });
+      const found = new Map([...oldest, ...others].map((item) => [item._id, item]));
+      const items: WaitingItem[] = [...found.values()];
+      const runnable = await runnableOf(context, items);
+      return items.filter(({ instanceId }) => runnable.has(instanceId));
     }),
   );
 }

@@ -21,6 +21,7 @@ import {
   inWaitOrder,
   itemsOn,
   offeredAmong,
+  positionOfItem,
   verifyWaits,
   waitingItems,
   waitsOn,
@@ -37,7 +38,8 @@ export async function grantSlots(
     const waiting = names.flat();
     const isOffered = await offeredAmong(context, on, waiting);
     const items = waiting.filter(({ name }) => !isOffered.has(name));
-    const granting = { ...request, on, items };
+    const keyed = waiting.filter(({ fairnessKey }) => fairnessKey !== undefined);
+    const granting = { ...request, on, items, keyed: keyed.map(positionOfItem) };
     const granted = await grantInOrder(context, granting);
     if (granted === 'unknown') return refuseAll(context, on, request);
     const offers = await offerItems(context, granted.state, { ...granting, names });
@@ -89,13 +91,17 @@ async function offerItems(
   state: KeyState,
   { limit, names, now }: Granting & { readonly names: readonly (readonly WaitingItem[])[] },
 ): Promise<Offers> {
-  const { rule, spentUntil } = state;
+  const { line, rule, spentUntil } = state;
   const all = names.filter(([first]) => first !== undefined);
   if (rule === null || all.length === 0) return { names: [], retryAt: null, isCut: false };
   const held = rule.concurrency === null ? 0 : await heldNow(context, state, now);
   const offers = all.map((waiting) => {
-    const items = waiting.map((item) => ({ ...item, needs: (item.needs ?? []).map(neededSlotOf) }));
-    return offersOf(rule, { held, spentUntil }, { items, limit, now });
+    const items = line.inOrder(waiting.map((item) => ({ ...item, ...positionOfItem(item) })));
+    const needing = items.map((item) => ({
+      ...item,
+      needs: (item.needs ?? []).map(neededSlotOf),
+    }));
+    return offersOf(rule, { held, spentUntil }, { items: needing, limit, now });
   });
   const offered = offers.flatMap(({ items }) => items);
   await makeAvailable(context, offered);

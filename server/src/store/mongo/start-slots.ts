@@ -4,6 +4,7 @@ import type { InsertInstance } from '../records/instances.js';
 import type { RefusedSlots } from '../records/slots.js';
 import { encodeText } from '../text-codec.js';
 import type { InstanceDocument } from './documents.js';
+import { fairnessFieldsOf } from './fairness-fields.js';
 import type { MongoContext } from './mongo-context.js';
 import {
   changedFields,
@@ -38,6 +39,7 @@ export async function slotsOfStart(
   const prepared = await prepareChanges(context, {
     instanceId: encodeText(record.id),
     priority: record.priority,
+    ...fairnessFieldsOf(record.fairness),
     now: record.lastChangeAt,
     slots,
     side,

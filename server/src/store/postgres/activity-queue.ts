@@ -4,7 +4,7 @@
  * The statement takes the next items of each name that no other claim is taking (SKIP LOCKED), so it never waits. It looks at
  * one priority after the other, and stops once it has enough, so it locks no others. It also defers items whose instances aren't Runnable, and claims without an item try again. The statement sees each instance
  * as it was when the statement began, so it claims no item whose instance was suspended before. Items that need slots are only
- * found by it: see slot-claims.ts.
+ * found by it: see slot-claims.ts. Names of which an item has a fairness key are left to fair-claims.ts.
  */
 import { PRIORITIES } from '../../engine/model/start-options.js';
 import { GroupCommit } from '../group-commit.js';
@@ -13,11 +13,14 @@ import { distinctKeys, type LimitKey } from '../records/slots.js';
 import { activityOf } from '../sql/activities.js';
 import { IN_ANY_PRIORITY } from '../sql/activity-queue.js';
 import type { Columns } from '../sql/columns.js';
+import { HAS_KEYED_ITEMS } from '../sql/item-turns.js';
 import type { OperationArguments } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { decodeText, encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
+import { claimFairly } from './fair-claims.js';
 import { LostClaims } from './lost-claims.js';
+import { translate } from './notation.js';
 import { Parameters, withParts } from './parameters.js';
 import type { ActivityClaimRequest, Groups, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -50,9 +53,12 @@ const REQUESTS: Columns<OpenRequest> = {
 };
 
 /** An item without an instance belongs to an insert that was interrupted. It waits as if its instance were suspended. */
-const CLAIMED = `wanted AS MATERIALIZED (
+const CLAIMED = `fair AS MATERIALIZED (
+  SELECT name FROM (SELECT DISTINCT name FROM requests) AS asked WHERE ${translate(HAS_KEYED_ITEMS.replace('?', 'asked.name'))}
+),
+wanted AS MATERIALIZED (
   SELECT name, min(now) AS now, max(deferred_until) AS deferred_until, count(*) AS count, max(extra) AS extra
-    FROM requests GROUP BY name
+    FROM requests WHERE name NOT IN (SELECT name FROM fair) GROUP BY name
 ),
 found AS MATERIALIZED (
   SELECT item.*, wanted.now, wanted.deferred_until, instance.status IS NOT DISTINCT FROM 'Runnable' AS is_runnable
@@ -60,7 +66,7 @@ found AS MATERIALIZED (
       SELECT queued.* FROM unnest(ARRAY[${PRIORITIES.join(', ')}]) AS level CROSS JOIN LATERAL (
         SELECT id, name, instance_id, priority, available_at, needs IS NOT NULL AS is_limited,
                octet_length(parameters) AS length FROM @activities
-         WHERE name = wanted.name AND priority = level AND NOT done AND NOT settled AND available_at <= wanted.now
+         WHERE name = wanted.name AND priority = level AND fairness_key = '' AND NOT done AND NOT settled AND available_at <= wanted.now
          ORDER BY available_at, id LIMIT wanted.count + wanted.extra FOR UPDATE SKIP LOCKED
       ) AS queued LIMIT wanted.count + wanted.extra
     ) AS item LEFT JOIN @instances AS instance ON instance.id = item.instance_id
@@ -94,7 +100,7 @@ deferred AS (
   RETURNING item.id
 )`;
 
-const RESULT = `SELECT array(SELECT id FROM deferred) AS passed_over,
+const RESULT = `SELECT array(SELECT id FROM deferred) AS passed_over, array(SELECT name FROM fair) AS fair,
        array(SELECT position || ' ' || length FROM long) AS long,
        array(SELECT position || ' ' || id FROM limited) AS limited, claimed.*
   FROM (SELECT 1) AS always LEFT JOIN claimed ON true`;
@@ -140,6 +146,8 @@ async function claimActivities(
 ): Promise<readonly ClaimedActivity[]> {
   const claimed = new Map<number, ActivityRecord | LongActivity>();
   const limitedBy = new Map<number, readonly LimitKey[]>();
+  const addLimited = (position: number, on: LimitKey): unknown =>
+    limitedBy.set(position, [...(limitedBy.get(position) ?? []), on]);
   let open = requests.map((request, position) => ({ request, position }));
   for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
     const extra = round === 0 ? 0 : Math.min(8 * 2 ** round, EXTRA_ITEMS_MAX);
@@ -161,12 +169,21 @@ async function claimActivities(
       if (request === undefined) continue;
       const taken = await claimWithSlots(database, request, { id, isRepeated: round > 0 });
       if (taken === null) continue;
-      if ('limit' in taken) limitedBy.set(position, [...(limitedBy.get(position) ?? []), taken]);
+      if ('limit' in taken) addLimited(position, taken);
       else claimed.set(position, taken);
     }
+    const deferred = [...(rows[0]?.texts('passed_over') ?? [])];
+    let isRepeated = limited.length > 0;
+    for (const name of rows[0]?.texts('fair') ?? []) {
+      const asking = open.filter((each) => each.request.name === name);
+      const fair = await claimFairly(database, asking, { extra, isRepeated: round > 0 });
+      for (const [position, item] of fair.claimed) claimed.set(position, item);
+      for (const [position, on] of fair.limited) addLimited(position, on);
+      deferred.push(...fair.deferred);
+      isRepeated ||= fair.isIncomplete;
+    }
     open = open.filter(({ position }) => !claimed.has(position));
-    const deferred = rows[0]?.texts('passed_over') ?? [];
-    if (deferred.length + limited.length === 0) break;
+    if (deferred.length === 0 && !isRepeated) break;
     if (deferred.length === 0) continue;
     await database.execute(UNDO_DEFERRING, [deferred.map(encodeTextWithoutNul)]);
   }
@@ -200,8 +217,12 @@ export async function findAvailableActivities(
     `SELECT asked.name FROM unnest($1::text[]) AS asked (name)
       WHERE EXISTS (
         SELECT FROM @activities AS queued
-         WHERE queued.name = asked.name AND queued.${IN_ANY_PRIORITY} AND NOT queued.done AND NOT queued.settled
-           AND queued.available_at <= $2::bigint)`,
+         WHERE queued.name = asked.name AND queued.${IN_ANY_PRIORITY} AND queued.fairness_key = '' AND NOT queued.done
+           AND NOT queued.settled AND queued.available_at <= $2::bigint)
+         OR EXISTS (
+        SELECT FROM @activities AS keyed
+         WHERE keyed.name = asked.name AND keyed.${IN_ANY_PRIORITY} AND keyed.fairness_key <> '' AND NOT keyed.done
+           AND NOT keyed.settled AND keyed.available_at <= $2::bigint)`,
     [names.map(encodeTextWithoutNul), now],
   );
   const available = new Set(rows.map((row) => row.text('name')));

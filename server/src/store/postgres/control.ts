@@ -6,7 +6,11 @@ import { TAGS_MAX } from '../../engine/values/tags.js';
 import { tagTerms, termChanges } from '../index-terms.js';
 import { indexText, tagsText } from '../json-columns.js';
 import { NEXT_STATUS, type AuditEntry, patchedTags } from '../records/control.js';
+import type { InstanceRecord } from '../records/instances.js';
+import { placesKeyOf } from '../records/places.js';
 import { slotsKeyOf } from '../records/slots.js';
+import { itemsQueueOf } from '../records/turns.js';
+import { enterLines } from '../sql/line-entries.js';
 import { messageBytes, type InboxMessage } from '../records/messages.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
@@ -20,10 +24,13 @@ import {
   auditBodyOf,
 } from './instance-rows.js';
 import { getInstance } from './instances.js';
+import type { Statements } from './database.js';
 import { lockKeys } from './key-locks.js';
 import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
+import { runSteps } from './shared-operations.js';
 import { settleAllPart } from './side-records.js';
+import { shareTurns } from './turn-locks.js';
 import { indexChangeOf, termParts } from './terms.js';
 
 /** How many times other writers may change an instance between a read and an update that depends on it. */
@@ -141,13 +148,7 @@ export async function setPriority(
   [id, priority, audit]: OperationArguments<'setPriority'>,
 ): Promise<OperationResult<'setPriority'>> {
   const key = encodeTextWithoutNul(id);
-  const waits = await context.database.query(
-    'SELECT DISTINCT limit_name, limit_key FROM @slot_waits WHERE instance_id = $1',
-    [key],
-  );
-  const locks = waits.map((row) =>
-    slotsKeyOf({ limit: row.text('limit_name'), key: row.text('limit_key') }),
-  );
+  const locks = await linesOf(context.database, key);
   const changed = await context.database.transaction(async (statements) => {
     await lockKeys(statements, locks);
     const [row] = await statements.query(
@@ -165,11 +166,42 @@ export async function setPriority(
     );
     const move = 'UPDATE @slot_waits SET priority = $2::bigint WHERE instance_id = $1';
     await statements.execute(move, [key, priority]);
-    return instanceOf(row);
+    const record = instanceOf(row);
+    await enterNewLines(statements, record);
+    return record;
   });
   if (changed !== null) return { outcome: 'done', record: changed };
   const record = await getInstance(context, [id]);
   return record === null ? { outcome: 'missing' } : { outcome: 'refused', record };
+}
+
+/** The keys of the lines in which it waits for slots, and for a place. */
+async function linesOf(database: Statements, key: string): Promise<readonly string[]> {
+  const rows = await database.query(
+    `SELECT DISTINCT i.definition_id, w.limit_name, w.limit_key,
+            CASE WHEN i.place = 'waiting' AND i.fairness_key <> '' THEN i.concurrency_key END AS concurrency_key
+       FROM @instances AS i LEFT JOIN @slot_waits AS w ON w.instance_id = i.id WHERE i.id = $1`,
+    [key],
+  );
+  return rows.flatMap((row) => {
+    const [limit, place] = [row.textOrNull('limit_name'), row.textOrNull('concurrency_key')];
+    const waits = limit === null ? [] : [slotsKeyOf({ limit, key: row.text('limit_key') })];
+    if (place === null) return waits;
+    return [...waits, placesKeyOf({ definitionId: row.text('definition_id'), key: place })];
+  });
+}
+
+async function enterNewLines(statements: Statements, record: InstanceRecord): Promise<void> {
+  if (record.fairness === null) return;
+  const names = await statements.query(
+    'SELECT DISTINCT name FROM @activities WHERE instance_id = $1 AND NOT done AND NOT settled',
+    [encodeTextWithoutNul(record.id)],
+  );
+  await shareTurns(
+    statements,
+    names.map((row) => itemsQueueOf(row.text('name'))),
+  );
+  await runSteps(statements, enterLines(record, record.priority));
 }
 
 export async function linkRestart(

@@ -19,6 +19,7 @@ import {
   HOUSEKEEPING_OPERATIONS,
 } from '../sql/housekeeping.js';
 import { insert } from '../sql/statements.js';
+import { oldTurns, removeOldTurns } from '../sql/turns.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
@@ -26,6 +27,7 @@ import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import { runSteps } from './shared-operations.js';
 import { termParts } from './terms.js';
+import { removeTurns } from './turn-locks.js';
 
 /** Maximum number of instances that one statement removes, with everything that belongs to them. */
 const PURGED_TOGETHER = 50;
@@ -52,7 +54,9 @@ export async function purge(
   const { activities, events, joined } = await runSteps(database, purgeRows(request));
   await purgeLeftWakes(database);
   await purgeRates(database, request);
-  return { instances, events, activities, isComplete: joined < request.limit };
+  const turns = await purgeTurns(database, request);
+  const isComplete = Math.max(joined, turns) < request.limit;
+  return { instances, events, activities, isComplete };
 }
 
 export async function statistics({ database }: PostgresContext): Promise<StoreStatistics> {
@@ -240,6 +244,18 @@ async function purgeRates(
        SELECT ctid FROM @limit_rates WHERE spent_until < $1::bigint ORDER BY spent_until LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
     [activitiesDoneBefore, limit],
   );
+}
+
+/** Returns how many were looked at. */
+async function purgeTurns(
+  database: Database,
+  { activitiesDoneBefore: before, limit }: PurgeRequest,
+): Promise<number> {
+  const old = await runSteps(database, oldTurns(before, limit));
+  for (const { keys, line } of old) {
+    await removeTurns(database, line, () => removeOldTurns(line, keys, before));
+  }
+  return old.reduce((count, { keys }) => count + keys.length, 0);
 }
 
 /** A wake time that is written while its instance is being purged would be due forever. */

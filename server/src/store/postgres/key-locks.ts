@@ -32,6 +32,11 @@ export function unlessJoined(id: string): string {
   return `CASE WHEN pg_advisory_xact_lock_shared(${LOCK_CLASS}, hashtext(${id}) & ${LOCKS - 1}) IS NULL THEN false ELSE NOT @is_joined(${id}) END`;
 }
 
+/** The number of the lock of a key. */
+export function lockOf(key: string): bigint {
+  return createHash('sha256').update(key).digest().readBigInt64BE();
+}
+
 /**
  * Takes the locks of these keys, and then that of a start that joins, in one statement. Different keys may share a lock by chance, and
  * then only wait for each other. Everyone takes them in the same order.
@@ -42,8 +47,7 @@ export async function lockKeys(
   keys: readonly string[],
   joiningId: string | null = null,
 ): Promise<void> {
-  const hashes = keys.map((key) => createHash('sha256').update(key).digest().readBigInt64BE());
-  const locks = [...new Set(hashes)];
+  const locks = [...new Set(keys.map(lockOf))];
   locks.sort((left, right) => (left < right ? -1 : 1));
   if (locks.length > KEYS_IN_TEXT_MAX) {
     const text = 'SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key';

@@ -7,11 +7,14 @@
 import type { NewActivityRecord } from '../records/activities.js';
 import type { HistoryRecord, InstanceCommit, SideRecords } from '../records/instances.js';
 import type { SubscriptionRecord } from '../records/events.js';
+import type { TurnRecord } from '../records/turns.js';
 import { needsText } from '../sql/activities.js';
 import { columnsWithin, type Columns } from '../sql/columns.js';
 import { SUBSCRIPTION_COLUMNS } from '../sql/events.js';
 import { HISTORY_COLUMNS } from '../sql/instances.js';
+import { itemsLineOf } from '../sql/item-turns.js';
 import type { Parameters } from './parameters.js';
+import { turnsLockOf } from './turn-locks.js';
 
 /** The instance with which a record was written, and the record. */
 type Owned<Item> = readonly [writtenWith: string, item: Item];
@@ -39,6 +42,8 @@ const ACTIVITIES: Columns<Owned<NewActivityRecord>> = {
   instance_id: ['text', ([, { instanceId }]) => instanceId],
   name: ['text', ([, { name }]) => name],
   priority: ['number', ([, { priority }]) => priority],
+  fairness_key: ['text', ([, { fairness }]) => fairness?.key ?? ''],
+  fairness_weight: ['real', ([, { fairness }]) => fairness?.weight ?? 1],
   created_at: ['number', ([, { createdAt }]) => createdAt],
   available_at: ['number', ([, { claim, createdAt }]) => claim?.leaseExpiresAt ?? createdAt],
   attempt: ['number', ([, { claim }]) => (claim === undefined ? 0 : 1)],
@@ -47,6 +52,32 @@ const ACTIVITIES: Columns<Owned<NewActivityRecord>> = {
   needs: ['text', ([, item]) => needsText(item)],
   parameters: ['text', ([, { parameters }]) => parameters],
 };
+
+/** Of an item with a fairness key: see turn-locks.ts. */
+const TURNS: Columns<Owned<TurnEntry>> = {
+  written_with: WRITTEN_WITH,
+  queue: ['text', ([, { queue }]) => queue],
+  priority: ['number', ([, { priority }]) => priority],
+  fairness_key: ['text', ([, { fairnessKey }]) => fairnessKey],
+  since: ['number', ([, { since }]) => since],
+  lock: ['text', ([, { queue }]) => String(turnsLockOf(queue))],
+};
+
+type TurnEntry = Pick<TurnRecord, 'queue' | 'priority' | 'fairnessKey' | 'since'>;
+
+/** A key that enters the queue starts at the present. */
+const START = `CASE WHEN n.fairness_key = '' THEN 0 ELSE COALESCE((
+       SELECT known.present FROM @turns AS known
+        WHERE known.queue = n.queue AND known.priority = n.priority AND known.fairness_key = ''), 0) END`;
+
+function turnEntriesOf([writtenWith, item]: Owned<NewActivityRecord>): readonly Owned<TurnEntry>[] {
+  if (item.fairness === undefined) return [];
+  const line = itemsLineOf(item);
+  return [
+    [writtenWith, { ...line, fairnessKey: '', since: 0 }],
+    [writtenWith, { ...line, fairnessKey: item.fairness.key, since: item.createdAt }],
+  ];
+}
 
 const IDS: Columns<Owned<string>> = {
   written_with: WRITTEN_WITH,
@@ -73,6 +104,8 @@ const PUT_ACTIVITY = `
   ON CONFLICT (id) DO UPDATE SET
     instance_id = EXCLUDED.instance_id, name = EXCLUDED.name, parameters = EXCLUDED.parameters,
     priority = CASE WHEN ${IS_SAME} THEN a.priority ELSE EXCLUDED.priority END,
+    fairness_key = CASE WHEN ${IS_SAME} THEN a.fairness_key ELSE EXCLUDED.fairness_key END,
+    fairness_weight = CASE WHEN ${IS_SAME} THEN a.fairness_weight ELSE EXCLUDED.fairness_weight END,
     created_at = CASE WHEN ${IS_SAME} THEN a.created_at ELSE EXCLUDED.created_at END,
     attempt = CASE WHEN ${IS_SAME} THEN a.attempt + 1 ELSE EXCLUDED.attempt END,
     available_at = EXCLUDED.available_at, deferred = false, token_hash = EXCLUDED.token_hash,
@@ -121,11 +154,22 @@ export function insertSideParts(
   }
   if (activities.length > 0) {
     parts.push(`new_activities AS (
-  INSERT INTO @activities AS a (id, instance_id, name, priority, created_at, available_at, deferred, attempt, token_hash,
-                                worker_id, done, settled, needs, parameters)
-  SELECT n.id, n.instance_id, n.name, n.priority, n.created_at, n.available_at, false, n.attempt, n.token_hash,
-         n.worker_id, false, false, n.needs, n.parameters
+  INSERT INTO @activities AS a (id, instance_id, name, priority, fairness_key, fairness_weight, created_at, available_at,
+                                deferred, attempt, token_hash, worker_id, done, settled, needs, parameters)
+  SELECT n.id, n.instance_id, n.name, n.priority, n.fairness_key, n.fairness_weight, n.created_at, n.available_at,
+         false, n.attempt, n.token_hash, n.worker_id, false, false, n.needs, n.parameters
     FROM ${parameters.oneOrRows('n', activities, ACTIVITIES)} ${from} ORDER BY n.id COLLATE "C" ${PUT_ACTIVITY}
+)`);
+  }
+  const turns = activities.flatMap(turnEntriesOf);
+  if (turns.length > 0) {
+    parts.push(`new_turns AS (
+  INSERT INTO @turns (queue, priority, fairness_key, turn, present, since)
+  SELECT n.queue, n.priority, n.fairness_key, ${START}, 0, n.since
+    FROM ${parameters.rows('n', turns, TURNS)} ${from}
+   WHERE NOT (pg_advisory_xact_lock_shared(n.lock::bigint) IS NULL)
+   ORDER BY n.queue COLLATE "C", n.priority, n.fairness_key COLLATE "C"
+  ON CONFLICT (queue, priority, fairness_key) DO NOTHING
 )`);
   }
   return parts;

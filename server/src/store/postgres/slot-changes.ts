@@ -8,8 +8,14 @@ import { slotsKeyOf, type RefusedSlots } from '../records/slots.js';
 import { needsText } from '../sql/activities.js';
 import type { Columns } from '../sql/columns.js';
 import { DEFAULT_PRIORITY } from '../../engine/model/start-options.js';
-import { priorityOf } from '../sql/instances.js';
-import { changeSlots, slotKeysOf, waitsAfter, type ChangedSlots } from '../sql/slot-rows.js';
+import { fairnessOf, priorityOf } from '../sql/instances.js';
+import {
+  changeSlots,
+  slotKeysOf,
+  waitsAfter,
+  type ChangedSlots,
+  type Taking,
+} from '../sql/slot-rows.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database, Statements } from './database.js';
 import { lockKeys } from './key-locks.js';
@@ -58,18 +64,22 @@ async function change(
 ): Promise<ChangedSlots> {
   const { id: instanceId, lastChangeAt: now, slots } = commit;
   const isPlaced = slots !== undefined && slots.take.length + slots.wait.length > 0;
-  const priority = isPlaced ? await readPriority(statements, instanceId) : DEFAULT_PRIORITY;
-  const steps = changeSlots(commit, added, { instanceId, priority, now });
+  const position = isPlaced ? await readPosition(statements, instanceId) : NO_POSITION;
+  const steps = changeSlots(commit, added, { ...position, instanceId, now });
   const changed = await runSteps(statements, steps);
   if (changed.refused.length > 0) throw new SlotsRefused(changed.refused);
   return changed;
 }
 
-async function readPriority(statements: Statements, id: string) {
-  const text = 'SELECT priority FROM @instances WHERE id = $1';
+type Position = Pick<Taking, 'priority' | 'fairness'>;
+
+const NO_POSITION: Position = { priority: DEFAULT_PRIORITY, fairness: null };
+
+async function readPosition(statements: Statements, id: string): Promise<Position> {
+  const text = 'SELECT priority, fairness_key, fairness_weight FROM @instances WHERE id = $1';
   const [row] = await statements.query(text, [encodeTextWithoutNul(id)]);
   if (row === undefined) throw new TypeError(`The instance ${id} does not exist`);
-  return priorityOf(row);
+  return { priority: priorityOf(row), fairness: fairnessOf(row) };
 }
 
 /** After the instance and its items have been inserted, under the locks. */
@@ -78,8 +88,9 @@ export function insertSlots(
   insert: InsertInstance,
   added: readonly NewActivityRecord[],
 ): Promise<ChangedSlots> {
-  const { id: instanceId, priority, lastChangeAt: now } = insert.record;
-  return runSteps(statements, changeSlots(insert, added, { instanceId, priority, now }));
+  const { fairness, id: instanceId, priority, lastChangeAt: now } = insert.record;
+  const taking = { instanceId, priority, fairness, now };
+  return runSteps(statements, changeSlots(insert, added, taking));
 }
 
 const SAME: Columns<NewActivityRecord> = {

@@ -18,32 +18,38 @@ export function claimWithSlots(
   request: ActivityClaimRequest,
   item: { readonly id: string; readonly isRepeated: boolean },
 ): Promise<ActivityRecord | LimitKey | null> {
-  const { claim, now } = request;
+  return database.transaction((statements) => claimNeedingSlots(statements, request, item));
+}
+
+/** The same, in a transaction that has taken no lock of slots. */
+export async function claimNeedingSlots(
+  statements: Statements,
+  { claim, now }: ActivityClaimRequest,
+  item: { readonly id: string; readonly isRepeated: boolean },
+): Promise<ActivityRecord | LimitKey | null> {
   const id = encodeTextWithoutNul(item.id);
-  return database.transaction(async (statements) => {
-    const [known] = await statements.query('SELECT * FROM @activities WHERE id = $1', [id]);
-    if (known === undefined) return null;
-    const { needs = [] } = activityOf(known);
-    await lockKeys(statements, needs.map(slotsKeyOf));
-    const found = await findAvailable(statements, id, now);
-    if (found === null) return null;
-    const on = await runSteps(statements, claimSlots(found, now));
-    if (on !== null) {
-      if (item.isRepeated) await runSteps(statements, limitSame(found, on, now));
-      return on;
-    }
-    const [taken] = await statements.query(
-      `UPDATE @activities SET available_at = $2::bigint, deferred = false, attempt = attempt + 1, token_hash = $3, worker_id = $4
-        WHERE id = $1 RETURNING *`,
-      [
-        id,
-        claim.leaseExpiresAt,
-        encodeTextWithoutNul(claim.tokenHash),
-        encodeTextWithoutNul(claim.workerId),
-      ],
-    );
-    return taken === undefined ? null : activityOf(taken);
-  });
+  const [known] = await statements.query('SELECT * FROM @activities WHERE id = $1', [id]);
+  if (known === undefined) return null;
+  const { needs = [] } = activityOf(known);
+  await lockKeys(statements, needs.map(slotsKeyOf));
+  const found = await findAvailable(statements, id, now);
+  if (found === null) return null;
+  const on = await runSteps(statements, claimSlots(found, now));
+  if (on !== null) {
+    if (item.isRepeated) await runSteps(statements, limitSame(found, on, now));
+    return on;
+  }
+  const [taken] = await statements.query(
+    `UPDATE @activities SET available_at = $2::bigint, deferred = false, attempt = attempt + 1, token_hash = $3, worker_id = $4
+      WHERE id = $1 RETURNING *`,
+    [
+      id,
+      claim.leaseExpiresAt,
+      encodeTextWithoutNul(claim.tokenHash),
+      encodeTextWithoutNul(claim.workerId),
+    ],
+  );
+  return taken === undefined ? null : activityOf(taken);
 }
 
 async function findAvailable(

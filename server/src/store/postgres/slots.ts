@@ -1,6 +1,7 @@
 /** Slots: see ../records/slots.ts. A grant runs in a transaction, under the locks of its keys (rule S15). */
 import { keyIdOf, slotsKeyOf } from '../records/slots.js';
-import { grantSteps, nextEffects } from '../sql/slots.js';
+import { nextEffects } from '../sql/slot-lines.js';
+import { grantSteps } from '../sql/slots.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { lockKeys } from './key-locks.js';
 import type { PostgresContext } from './postgres-context.js';
@@ -13,7 +14,7 @@ export function grantSlots(
 ): Promise<OperationResult<'grantSlots'>> {
   return database.transaction(async (statements) => {
     const candidates = await runSteps(statements, nextEffects(request));
-    const keys = [request, ...candidates.flatMap(({ needs }) => needs)];
+    const keys = [request, ...candidates.waits.flatMap(({ needs }) => needs)];
     await lockKeys(statements, keys.map(slotsKeyOf));
     const locked = new Set(keys.map(keyIdOf));
     return runSteps(

@@ -20,7 +20,7 @@ import { slotsKeyOf, type LimitKey } from '../records/slots.js';
 import { windowKeyOf } from '../records/windows.js';
 import type { Columns } from '../sql/columns.js';
 import { lastBefore, lastCounting, summaryOf } from '../sql/instances.js';
-import { refusalByPlaces } from '../sql/places.js';
+import { enterAtStart, entersLine, refusalByPlaces } from '../sql/places.js';
 import { openWindow } from '../sql/starts.js';
 import { changesSlots, slotKeysOf } from '../sql/slot-rows.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
@@ -52,7 +52,8 @@ export function insertInstance(
 ): Promise<Result> {
   const { conflict, places, record } = insert;
   const hasRule = conflict !== undefined || places !== undefined || insert.window !== undefined;
-  if (!hasRule && !changesSlots(insert)) return insertFreely(context, insert);
+  if (!hasRule && !entersLine(record) && !changesSlots(insert))
+    return insertFreely(context, insert);
   // Those of this process wait without a connection.
   const [slot] = slotKeysOf(insert);
   const key =
@@ -119,6 +120,7 @@ async function insertLocked(
   const added = await addedBy(statements, insert);
   const [outcome] = await insertAll(statements, [insert]);
   if (outcome === 'inserted') {
+    await runSteps(statements, enterAtStart(record));
     const waits = changesSlots(insert) ? await takeSlots(statements, insert, added) : [];
     return {
       outcome,
@@ -149,7 +151,7 @@ async function lock(statements: Statements, insert: InsertInstance): Promise<voi
   const keys = [
     ...(conflict === undefined ? [] : [referenceKeyOf(record)]),
     ...(insert.window === undefined ? [] : [windowKeyOf(record, insert.window)]),
-    ...(insert.places === undefined ? [] : [placesKey(record) ?? '']),
+    ...(insert.places === undefined && !entersLine(record) ? [] : [placesKey(record) ?? '']),
     ...slotKeysOf(insert).map(slotsKeyOf),
   ];
   const mayJoin = conflict?.action === 'join' || insert.window !== undefined;

@@ -1,6 +1,6 @@
 /** Activities as they are stored: the work offered, its holder and its result. */
 import type { LimitKey, NeededSlot } from '../../engine/model/slots.js';
-import type { Priority } from '../../engine/model/start-options.js';
+import type { Fairness, Priority } from '../../engine/model/start-options.js';
 
 export interface NewActivityRecord {
   /** `<instanceId>/<pointerId>/<attempt>` */
@@ -11,7 +11,9 @@ export interface NewActivityRecord {
   readonly parameters: string;
   /** That of its instance. */
   readonly priority: Priority;
-  /** When it was offered; also determines its place among items of its priority. */
+  /** That of its instance. Omitted: none. */
+  readonly fairness?: Fairness;
+  /** When it was offered; also determines its place among items of its priority and fairness key. */
   readonly createdAt: number;
   /** The slots that its holder needs: see slots.ts. Omitted: none. */
   readonly needs?: readonly NeededSlot[];
@@ -38,6 +40,7 @@ export interface ActivityRecord {
   readonly name: string;
   readonly parameters: string;
   readonly priority: Priority;
+  readonly fairness?: Fairness;
   /** Omitted: it needs no slots. */
   readonly needs?: readonly NeededSlot[];
   readonly createdAt: number;
@@ -59,6 +62,8 @@ export interface ActivityListItem extends Pick<
   ActivityRecord,
   'id' | 'instanceId' | 'priority' | 'createdAt' | 'availableAt' | 'attempt' | 'workerId'
 > {
+  /** Of its instance; null: none. */
+  readonly fairnessKey: string | null;
   /** A worker has it, or had it until its lease ended at `availableAt`. */
   readonly claimed: boolean;
   /** Skipped, because its instance was not Runnable. */

@@ -1,5 +1,5 @@
 /** Instances as they are stored: the document, its side records, and the changes that a commit makes. */
-import type { Priority } from '../../engine/model/start-options.js';
+import type { Fairness, Priority } from '../../engine/model/start-options.js';
 import type { IndexFields } from '../../engine/values/index-fields.js';
 import type { Tags } from '../../engine/values/tags.js';
 import { compareText } from '../text-order.js';
@@ -56,6 +56,8 @@ export interface InstanceRecord {
   readonly startedBy: string | null;
   /** Its work goes before that of instances with a higher number. Changed by clients only, never by a commit. */
   readonly priority: Priority;
+  /** Null: its work is in the group without a key. Never changes. */
+  readonly fairness: Fairness | null;
   /** It waits for instances with the same reference that are before it. */
   readonly queued: boolean;
   /** From when on it counts for those that wait, if not from `startTime` on. Only its open window moves it. */

@@ -5,7 +5,7 @@
  * commits, claims of activities and `grantSlots`, one after the other for each key (rule S15), never by a count in a process: what
  * counts is stored with the execution that holds it, and is gone with the commit that ends it.
  */
-import type { Priority } from '../../engine/model/start-options.js';
+import type { Fairness, Priority } from '../../engine/model/start-options.js';
 import type { LimitKey, NeededSlot, SlotRequest } from '../../engine/model/slots.js';
 import { compareText } from '../text-order.js';
 import { beginTimeOf, roomOf, spend, type KeyUse, type LimitRule } from './rates.js';
@@ -14,6 +14,7 @@ import { beginTimeOf, roomOf, spend, type KeyUse, type LimitRule } from './rates
 export interface SlotWait extends SlotRequest {
   readonly instanceId: string;
   readonly priority: Priority;
+  readonly fairness: Fairness | null;
   /** Since when it has waited. Kept when it waits for another key. */
   readonly since: number;
   /** The first of its needs that can't be met. */
@@ -25,7 +26,7 @@ export interface SlotChanges {
   /** Executions that begin with the commit. If one of them can't have all of its slots, the commit changes nothing. */
   readonly take: readonly SlotRequest[];
   /** Executions that wait from now on. */
-  readonly wait: readonly Omit<SlotWait, 'instanceId' | 'priority'>[];
+  readonly wait: readonly Omit<SlotWait, 'instanceId' | 'priority' | 'fairness'>[];
   /** Executions that `grantSlots` has given their slots, and that begin with the commit. */
   readonly begun: readonly string[];
   /** Executions that no longer hold or wait for anything, also items that the commit removes or settles. Missing ones are ignored. */

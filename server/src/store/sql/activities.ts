@@ -9,7 +9,7 @@ import type {
 import type { NeededSlot } from '../records/slots.js';
 import type { OperationResult } from '../store-operations.js';
 import type { Columns } from './columns.js';
-import { priorityOf } from './instances.js';
+import { fairnessOf, priorityOf } from './instances.js';
 import { askingOf, freeSlots, putOffered, waitedAmong } from './slot-rows.js';
 import { selectOne, type SqlOperations, type SqlSteps } from './statements.js';
 import type { StoredRow } from './stored-row.js';
@@ -19,6 +19,8 @@ export const ACTIVITY_COLUMNS: Columns<ArchivedActivity> = {
   instanceId: ['text', ({ instanceId }) => instanceId],
   name: ['text', ({ name }) => name],
   priority: ['number', ({ priority }) => priority],
+  fairnessKey: ['text', ({ fairness }) => fairness?.key ?? ''],
+  fairnessWeight: ['real', ({ fairness }) => fairness?.weight ?? 1],
   createdAt: ['number', ({ createdAt }) => createdAt],
   availableAt: ['number', ({ availableAt }) => availableAt],
   deferred: ['boolean', ({ deferred }) => deferred],
@@ -59,7 +61,7 @@ export const ACTIVITY_OPERATIONS = {
     const text = `UPDATE @activities
                      SET availableAt = createdAt, deferred = FALSE, tokenHash = NULL, workerId = NULL, attempt = attempt - ?::integer
                    WHERE id = ? AND tokenHash = ? AND done = FALSE AND settled = FALSE
-                  RETURNING id, instanceId, name, needs, priority, createdAt`;
+                  RETURNING id, instanceId, name, needs, priority, fairnessKey, fairnessWeight, createdAt`;
     const row = yield* selectOne(text, countsAttempt ? 0 : 1, activityId, tokenHash);
     if (row === null) return null;
     const item = itemOf(row);
@@ -121,11 +123,13 @@ export function needsText({ needs = [] }: Pick<NewActivityRecord, 'needs'>): str
 
 function itemOf(row: StoredRow) {
   const needs = row.textOrNull('needs');
+  const fairness = fairnessOf(row);
   return {
     id: row.text('id'),
     instanceId: row.text('instanceId'),
     name: row.text('name'),
     priority: priorityOf(row),
+    ...(fairness !== null && { fairness }),
     ...(needs !== null && { needs: neededOf(needs) }),
     createdAt: row.number('createdAt'),
   };

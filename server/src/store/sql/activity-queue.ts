@@ -6,7 +6,7 @@ import { readRecord, type RecordColumns } from './columns.js';
 import { priorityOf } from './instances.js';
 import { select, type SqlOperations } from './statements.js';
 
-/** The index of the queue begins with name and priority: without a priority it finds nothing in order. */
+/** The indexes of the queue begin with name and priority: without a priority they find nothing in order. */
 export const IN_ANY_PRIORITY = `priority IN (${PRIORITIES.join(', ')})`;
 
 /** A withdrawn item is no longer in the queue, but its holder may have it. */
@@ -20,20 +20,27 @@ const QUEUE: RecordColumns<ActivityQueue> = {
   oldestCreatedAt: 'number?',
 };
 
+/** Items without and with a fairness key are in different indexes, which have them in the order of their age. */
+const IS_UNKEYED = { condition: `fairnessKey = ''`, index: 'activities_queue' };
+const IS_KEYED = { condition: `fairnessKey <> ''`, index: 'activities_keyed' };
+
 /** The next items of each priority, which are then merged. */
-const LISTED_OF_EACH_PRIORITY = PRIORITIES.map(
-  (priority) => `SELECT * FROM (
-             SELECT id, instanceId, priority, createdAt, availableAt, attempt, workerId, deferred, deferred = TRUE AND availableAt >= ${FAR_FUTURE_MS} AS limited,
+const LISTED_OF_EACH_PRIORITY = PRIORITIES.flatMap((priority) =>
+  [IS_UNKEYED, IS_KEYED].map(
+    ({ condition, index }) => `SELECT * FROM (
+             SELECT id, instanceId, priority, NULLIF(fairnessKey, '') AS fairnessKey, createdAt, availableAt, attempt, workerId, deferred, deferred = TRUE AND availableAt >= ${FAR_FUTURE_MS} AS limited,
                     tokenHash IS NOT NULL AS claimed
-               FROM @activities INDEXED BY activities_queue
-              WHERE name = ? AND priority = ${priority} AND ${IS_LISTED} AND (availableAt, id) > (?, ?)
+               FROM @activities INDEXED BY ${index}
+              WHERE name = ? AND priority = ${priority} AND ${condition} AND ${IS_LISTED} AND (availableAt, id) > (?, ?)
               ORDER BY availableAt, id LIMIT ?
-           ) AS items${priority}`,
+           ) AS ${index}${priority}`,
+  ),
 ).join(' UNION ALL ');
 
 const ITEM: RecordColumns<Omit<ActivityListItem, 'priority'>> = {
   id: 'text',
   instanceId: 'text',
+  fairnessKey: 'text?',
   createdAt: 'number',
   availableAt: 'number',
   attempt: 'number',
@@ -67,7 +74,13 @@ export const ACTIVITY_QUEUE_OPERATIONS = {
          FROM (${LISTED_OF_EACH_PRIORITY}) AS items
          LEFT JOIN @instances AS instances ON instances.id = items.instanceId
         ORDER BY items.availableAt, items.id LIMIT ?`,
-      ...PRIORITIES.flatMap(() => [name, now, after?.availableAt ?? -1, after?.id ?? '', limit]),
+      ...[...PRIORITIES, ...PRIORITIES].flatMap(() => [
+        name,
+        now,
+        after?.availableAt ?? -1,
+        after?.id ?? '',
+        limit,
+      ]),
       limit,
     );
     return rows.map((row) => {

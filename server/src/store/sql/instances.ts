@@ -1,5 +1,5 @@
 /** Instances as rows. The stores keep the inbox and a long input in different ways. */
-import type { Priority } from '../../engine/model/start-options.js';
+import type { Fairness, Priority } from '../../engine/model/start-options.js';
 import { failingSinceIn, storedFailingSince } from '../failing-since.js';
 import { failureIn, failureText, indexIn, indexText, tagsIn, tagsText } from '../json-columns.js';
 import type {
@@ -49,6 +49,8 @@ export const SUMMARY_COLUMNS: Columns<InstanceSummary> = {
   restartOf: ['text', ({ restartOf }) => restartOf],
   restartedAs: ['text', ({ restartedAs }) => restartedAs],
   priority: ['number', ({ priority }) => priority],
+  fairnessKey: ['text', ({ fairness }) => fairness?.key ?? ''],
+  fairnessWeight: ['real', ({ fairness }) => fairness?.weight ?? 1],
   queued: ['boolean', ({ queued }) => queued],
   countsFrom: ['number', ({ countsFrom }) => countsFrom],
   debounceKey: ['text', ({ debounceKey }) => debounceKey],
@@ -195,6 +197,7 @@ export function summaryOf(row: StoredRow): InstanceSummary {
     restartOf: row.textOrNull('restartOf'),
     restartedAs: row.textOrNull('restartedAs'),
     priority: priorityOf(row),
+    fairness: fairnessOf(row),
     queued: row.boolean('queued'),
     countsFrom: row.numberOrNull('countsFrom'),
     debounceKey: row.textOrNull('debounceKey'),
@@ -215,6 +218,11 @@ export function failingSinceOf(row: StoredRow): number | null {
 /** Only this server writes this column. */
 export function priorityOf(row: StoredRow): Priority {
   return row.number('priority') as Priority;
+}
+
+export function fairnessOf(row: StoredRow): Fairness | null {
+  const key = row.text('fairnessKey');
+  return key === '' ? null : { key, weight: row.number('fairnessWeight') };
 }
 
 /** Only this server writes this column and the outcome. */

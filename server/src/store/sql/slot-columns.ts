@@ -1,14 +1,15 @@
 /** Slots, waits and rates as rows. */
-import type { Priority } from '../../engine/model/start-options.js';
+import type { Fairness, Priority } from '../../engine/model/start-options.js';
 import type { LimitKey, NeededSlot, SlotRequest } from '../records/slots.js';
 import type { Columns } from './columns.js';
-import { priorityOf } from './instances.js';
+import { fairnessOf, priorityOf } from './instances.js';
 import type { StoredRow } from './stored-row.js';
 
 /** Who asks, and its position among those that wait. */
 export interface Asking extends SlotRequest {
   readonly instanceId: string;
   readonly priority: Priority;
+  readonly fairness: Fairness | null;
   readonly since: number;
 }
 
@@ -51,6 +52,8 @@ export const WAIT_COLUMNS: Columns<StoredWait> = {
   instanceId: ['text', ({ instanceId }) => instanceId],
   activityName: ['text', ({ activityName }) => activityName],
   priority: ['number', ({ priority }) => priority],
+  fairnessKey: ['text', ({ fairness }) => fairness?.key ?? ''],
+  fairnessWeight: ['real', ({ fairness }) => fairness?.weight ?? 1],
   since: ['number', ({ since }) => since],
   state: ['text', ({ state }) => state],
   at: ['real', ({ at }) => at],
@@ -78,6 +81,7 @@ export function waitOf(row: StoredRow): StoredWait {
     execution: row.text('execution'),
     instanceId: row.text('instanceId'),
     priority: priorityOf(row),
+    fairness: fairnessOf(row),
     since: row.number('since'),
     on: { limit: row.text('limitName'), key: row.text('limitKey') },
     // Only this server writes these.

@@ -3,7 +3,7 @@
  *
  * All steps run in a transaction: SQLite has one writer, and PostgreSQL has taken the locks of all keys before (rule S15).
  */
-import type { Priority } from '../../engine/model/start-options.js';
+import type { Fairness, Priority } from '../../engine/model/start-options.js';
 import type { ActivityRecord, NewActivityRecord } from '../records/activities.js';
 import type { InstanceCommit } from '../records/instances.js';
 import {
@@ -30,27 +30,15 @@ import {
   type Asking,
   type StoredWait,
 } from './slot-columns.js';
+import { IS_OFFERED, isBehindInTurns, lineOn, OPEN, WAITS } from './slot-lines.js';
 import { change, insert, select, selectOne, type SqlSteps } from './statements.js';
-
-const OPEN = `IN ('Runnable', 'Suspended')`;
+import { handOut, IS_FAIR, putTurn } from './turns.js';
 
 /** Parameters: the limit, the key and the time. A slot is held while its instance is open, and a worker has its item. */
 export const HELD = `@slots AS held INDEXED BY slots_key JOIN @instances AS holder ON holder.id = held.instanceId
   LEFT JOIN @activities AS item ON item.id = held.execution
  WHERE held.limitName = ? AND held.limitKey = ? AND holder.status ${OPEN}
    AND (held.isActivity = FALSE OR (item.done = FALSE AND item.tokenHash IS NOT NULL AND item.deferred = FALSE AND item.availableAt > ?))`;
-
-/** Parameters: the limit, the key and the state. Those whose instance has ended, or whose item is gone, count for nothing. */
-export const WAITS = waitsBy('slot_waits_order');
-/** The same, for those with the same name of an activity. */
-export const WAITS_BY_NAME = waitsBy('slot_waits_names');
-
-function waitsBy(index: string): string {
-  return `@slot_waits AS wait INDEXED BY ${index} JOIN @instances AS waiter ON waiter.id = wait.instanceId
-  LEFT JOIN @activities AS item ON item.id = wait.execution
- WHERE wait.limitName = ? AND wait.limitKey = ? AND wait.state = ? AND waiter.status ${OPEN}
-   AND (wait.activityName IS NULL OR (item.done = FALSE AND item.settled = FALSE))`;
-}
 
 /** The same, with those whose leases have ended, and without an execution. The first parameter is the time. */
 const COUNTED = `SELECT COALESCE(SUM(CASE WHEN each.isLive THEN each.units ELSE 0 END), 0)::bigint AS held,
@@ -66,18 +54,12 @@ const USE = `SELECT
   (SELECT COALESCE(SUM(units), 0)::bigint FROM (SELECT held.units FROM ${HELD} AND held.execution <> ? LIMIT ?) AS counted) AS held,
   (SELECT spentUntil FROM @limit_rates WHERE limitName = ? AND limitKey = ?) AS spentUntil`;
 
-/** An item of the same activity can be claimed: those behind it lack a worker, not slots. */
-const IS_OFFERED = `EXISTS (SELECT 1 FROM @slot_waits AS offered INDEXED BY slot_waits_names
-    JOIN @instances AS offerer ON offerer.id = offered.instanceId
-    JOIN @activities AS offer ON offer.id = offered.execution
-   WHERE offered.limitName = wait.limitName AND offered.limitKey = wait.limitKey AND offered.state = 'offered'
-     AND offered.activityName = wait.activityName AND offerer.status = 'Runnable' AND offer.done = FALSE)`;
 /** Others that can go on wait for the key before it. */
 const BEHIND = `EXISTS (SELECT 1 FROM ${WAITS} AND waiter.status = 'Runnable'
     AND (wait.priority, wait.since, wait.execution) < (?, ?, ?) AND wait.execution <> ?
     AND (wait.activityName IS NULL OR NOT ${IS_OFFERED}))`;
 
-const SPENT = `(SELECT spentUntil FROM @limit_rates WHERE limitName = ? AND limitKey = ?) AS spentUntil, ${BEHIND} AS isBehind`;
+const SPENT = `(SELECT spentUntil FROM @limit_rates WHERE limitName = ? AND limitKey = ?) AS spentUntil, ${BEHIND} AS isBehind, ${IS_FAIR} AS isFair`;
 const USE_BEFORE = `SELECT counted.held, counted.ended, ${SPENT} FROM (${COUNTED}) AS counted`;
 const RATE_BEFORE = `SELECT 0 AS held, 0 AS ended, ${SPENT}`;
 
@@ -111,12 +93,16 @@ export function* useOf(
 }
 
 function* useBefore(
-  { execution, priority, since }: Asking,
+  asking: Asking,
   { key, limit }: LimitKey,
   { concurrency, now }: { readonly concurrency: number | null; readonly now: number },
-): SqlSteps<KeyUse & { readonly isBehind: boolean; readonly hasEnded: boolean }> {
+): SqlSteps<
+  KeyUse & { readonly isBehind: boolean; readonly isFair: boolean; readonly hasEnded: boolean }
+> {
+  const { execution, priority, since } = asking;
   const before = [limit, key, 'waiting', priority, since, execution, execution];
-  const spent = [limit, key, ...before];
+  const line = lineOn({ limit, key }, asking);
+  const spent = [limit, key, ...before, line.queue, line.priority];
   const row =
     concurrency === null
       ? yield* selectOne(RATE_BEFORE, ...spent)
@@ -124,7 +110,11 @@ function* useBefore(
   const held = row?.number('held') ?? 0;
   const spentUntil = row?.numberOrNull('spentUntil') ?? 0;
   const hasEnded = (row?.number('ended') ?? 0) > 0;
-  return { held, spentUntil, hasEnded, isBehind: row?.boolean('isBehind') ?? false };
+  const isFair = row?.boolean('isFair') ?? false;
+  const isBehind = isFair
+    ? yield* isBehindInTurns(asking, { limit, key })
+    : (row?.boolean('isBehind') ?? false);
+  return { held, spentUntil, hasEnded, isBehind, isFair };
 }
 
 /** Items whose leases have ended lose their slots before others get them, so no clock that is behind extends the lease. */
@@ -151,6 +141,8 @@ interface FreeAnswer {
     readonly rule: LimitRule;
     readonly spentUntil: number;
   }[];
+  /** Keys whose lines take turns. */
+  readonly fair: readonly LimitKey[];
 }
 
 export type Answer =
@@ -169,6 +161,7 @@ export function* judge(
   let at = now;
   const rates: FreeAnswer['rates'][number][] = [];
   const ended: LimitKey[] = [];
+  const fair: LimitKey[] = [];
   for (const need of asking.needs) {
     const on = { limit: need.limit, key: need.key };
     const refusal = { isFree: false, execution: asking.execution, on } as const;
@@ -176,8 +169,9 @@ export function* judge(
     if (rule === undefined) return { ...refusal, isUnknown: true, retryAt: null };
     const { concurrency, rate } = rule;
     const use = yield* useBefore(asking, on, { concurrency, now });
-    const { hasEnded, held, isBehind, spentUntil } = use;
+    const { hasEnded, held, isBehind, isFair, spentUntil } = use;
     if (hasEnded) ended.push(on);
+    if (isFair) fair.push(on);
     const isFull = concurrency !== null && held + need.units > concurrency;
     if (isFull || isBehind) return { ...refusal, retryAt: null };
     if (rate === null) continue;
@@ -187,7 +181,7 @@ export function* judge(
     at = Math.max(at, earliest);
     rates.push({ need, rule, spentUntil });
   }
-  return { isFree: true, at, ended, rates };
+  return { isFree: true, at, ended, rates, fair };
 }
 
 /** Takes all slots of an execution if they are free, and nobody waits for them before it. */
@@ -209,6 +203,7 @@ export function* takeSlots(
     const spentUntil = spend(rule.rate, before, { at: answer.at, units: need.units });
     yield* insert('limit_rates', RATE_COLUMNS, { ...need, spentUntil }, REPLACE_RATE);
   }
+  for (const on of answer.fair) yield* handOut(lineOn(on, asking), asking, moment.now);
   return answer;
 }
 
@@ -223,6 +218,7 @@ export function* putWait(
     { ...asking, on, state, activityName, at: 0 },
     REPLACE_WAIT,
   );
+  if (state === 'waiting') yield* putTurn(lineOn(on, asking), asking);
 }
 
 /** Unless it waits for something, or is claimed again by now. */
@@ -258,6 +254,7 @@ export function slotKeysOf({ side, slots }: Slotted): readonly LimitKey[] {
 export interface Taking {
   readonly instanceId: string;
   readonly priority: Priority;
+  readonly fairness: Fairness | null;
   readonly now: number;
 }
 
@@ -311,12 +308,16 @@ function unknownOf(
   return [{ execution, on: { limit: on.limit, key: on.key }, isUnknown: true }];
 }
 
-type Item = Pick<ActivityRecord, 'id' | 'instanceId' | 'name' | 'needs' | 'priority' | 'createdAt'>;
+type Item = Pick<
+  ActivityRecord,
+  'id' | 'instanceId' | 'name' | 'needs' | 'priority' | 'fairness' | 'createdAt'
+>;
 
-export function askingOf({ createdAt, id, instanceId, needs, priority }: Item): Asking | null {
-  const [first, ...others] = needs ?? [];
+export function askingOf(item: Item): Asking | null {
+  const { createdAt: since, fairness = null, id: execution, instanceId, priority } = item;
+  const [first, ...others] = item.needs ?? [];
   if (first === undefined) return null;
-  return { execution: id, instanceId, priority, since: createdAt, needs: [first, ...others] };
+  return { execution, instanceId, priority, fairness, since, needs: [first, ...others] };
 }
 
 /** An item that needs slots is in its queue while they are free, and waits while they aren't. Returns the key for which it waits. */
@@ -358,17 +359,19 @@ function* limitItem(item: Item, on: LimitKey): SqlSteps<LimitKey> {
 
 const SAME_MAX = 200;
 
-/** Of the items that need the same as one that waits, and come after it, many wait at once: they can't have their slots either. */
+/** Of the items of its fairness key that need the same as one that waits, and come after it, many wait at once: they can't have their slots either. */
 export function* limitSame(item: Item, on: LimitKey, now: number): SqlSteps<void> {
-  const text = `SELECT id, createdAt, priority, instanceId FROM @activities AS item INDEXED BY activities_queue
-    WHERE name = ? AND priority = ? AND done = FALSE AND settled = FALSE AND availableAt <= ? AND needs = ?
+  const text = `SELECT id, createdAt, fairnessWeight, instanceId FROM @activities AS item INDEXED BY activities_queue
+    WHERE name = ? AND priority = ? AND fairnessKey = ? AND done = FALSE AND settled = FALSE AND availableAt <= ? AND needs = ?
       AND EXISTS (SELECT 1 FROM @instances AS owner WHERE owner.id = item.instanceId AND owner.status = 'Runnable')
     ORDER BY availableAt, id LIMIT ?`;
   const needs = JSON.stringify(item.needs);
-  const rows = yield* select(text, item.name, item.priority, now, needs, SAME_MAX);
+  const { fairness, name, priority } = item;
+  const rows = yield* select(text, name, priority, fairness?.key ?? '', now, needs, SAME_MAX);
   for (const row of rows) {
     const same = { ...item, id: row.text('id'), createdAt: row.number('createdAt') };
-    yield* limitItem({ ...same, instanceId: row.text('instanceId') }, on);
+    const own = fairness && { fairness: { ...fairness, weight: row.number('fairnessWeight') } };
+    yield* limitItem({ ...same, ...own, instanceId: row.text('instanceId') }, on);
   }
 }
 

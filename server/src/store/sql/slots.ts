@@ -17,20 +17,12 @@ import {
   type SlotGrants,
 } from '../records/slots.js';
 import { waitOf, type StoredWait } from './slot-columns.js';
-import { HELD, rulesOf, takeSlots, useOf, WAITS, WAITS_BY_NAME, type Rules } from './slot-rows.js';
+import { lineOn, nextEffect, nextEffects, nextItems, nextName, WAITS } from './slot-lines.js';
+import { HELD, rulesOf, takeSlots, useOf, type Rules } from './slot-rows.js';
 import { change, select, selectOne, type SqlOperations, type SqlSteps } from './statements.js';
+import { putTurn } from './turns.js';
 
 const IN_ORDER = 'ORDER BY wait.priority, wait.since, wait.execution';
-const CAN_GO_ON = `AND waiter.status = 'Runnable'`;
-
-/**
- * Those that a grant looks at first: executions that aren't items, in order. PostgreSQL reads them once before it takes the locks of
- * their keys, too.
- */
-export function* nextEffects({ key, limit }: LimitKey): SqlSteps<readonly StoredWait[]> {
-  const text = `SELECT wait.* FROM ${WAITS_BY_NAME} AND wait.activityName IS NULL ${CAN_GO_ON} ${IN_ORDER} LIMIT ?`;
-  return (yield* select(text, limit, key, 'waiting', SLOTS_PER_GRANT)).map(waitOf);
-}
 
 /**
  * @param isLocked whether this key may be decided about: others are left to the next request
@@ -42,7 +34,11 @@ export function* grantSteps(
   const own = yield* rulesOf([request.limit]);
   const rule = own.get(request.limit);
   if (rule === undefined) return yield* refuseAll(request);
-  const effects = yield* grantInOrder(yield* nextEffects(request), request, isLocked);
+  const first = yield* nextEffects(request);
+  const candidates = first.isFair
+    ? nextInTurns(request)
+    : inOrderOf(first.waits, yield* rulesFor(first.waits));
+  const effects = yield* grantInOrder(candidates, request, isLocked);
   const offers = yield* offerItems(rule, request);
   const begin = yield* select(
     `SELECT wait.* FROM ${WAITS} ${IN_ORDER} LIMIT ?`,
@@ -71,18 +67,47 @@ interface Granted {
   readonly isCut: boolean;
 }
 
+/** Those that may get their slots, one after another, with the limits that they need. Undefined: there is none. */
+interface Candidates {
+  readonly next: () => SqlSteps<{ readonly wait: StoredWait; readonly rules: Rules } | undefined>;
+}
+
+function rulesFor(waits: readonly StoredWait[]): SqlSteps<Rules> {
+  return rulesOf(waits.flatMap(({ needs }) => needs.map((need) => need.limit)));
+}
+
+function inOrderOf(waits: readonly StoredWait[], rules: Rules): Candidates {
+  const rest = waits.values();
+  return {
+    *next() {
+      const wait = rest.next().value;
+      return wait && { wait, rules };
+    },
+  };
+}
+
+/** Each depends on what those before it got. */
+function nextInTurns(on: LimitKey): Candidates {
+  return {
+    *next() {
+      const wait = yield* nextEffect(on);
+      return wait === null ? undefined : { wait, rules: yield* rulesFor([wait]) };
+    },
+  };
+}
+
 function* grantInOrder(
-  candidates: readonly StoredWait[],
+  candidates: Candidates,
   { aheadMs, key, limit, now }: GrantRequest,
   isLocked: (on: LimitKey) => boolean,
 ): SqlSteps<Granted> {
-  const rules: Rules = yield* rulesOf(
-    candidates.flatMap(({ needs }) => needs.map((need) => need.limit)),
-  );
   const granted: StoredWait[] = [];
   const moved: LimitKey[] = [];
   const all = () => ({ granted, moved: distinctKeys(moved) });
-  for (const wait of candidates) {
+  for (let count = 0; count < SLOTS_PER_GRANT; count += 1) {
+    const next = yield* candidates.next();
+    if (next === undefined) return { ...all(), retryAt: null, isCut: false };
+    const { rules, wait } = next;
     if (!wait.needs.every(isLocked)) return { ...all(), retryAt: null, isCut: true };
     const answer = yield* takeSlots(rules, wait, { now, aheadMs });
     if (answer.isFree) {
@@ -95,16 +120,21 @@ function* grantInOrder(
     } else if (answer.on.limit === limit && answer.on.key === key) {
       return { ...all(), retryAt: answer.retryAt, isCut: false };
     } else {
-      yield* change(
-        'UPDATE @slot_waits SET limitName = ?, limitKey = ? WHERE execution = ?',
-        answer.on.limit,
-        answer.on.key,
-        wait.execution,
-      );
+      yield* moveWait(wait, answer.on);
       moved.push(answer.on);
     }
   }
-  return { ...all(), retryAt: null, isCut: candidates.length === SLOTS_PER_GRANT };
+  return { ...all(), retryAt: null, isCut: true };
+}
+
+function* moveWait(wait: StoredWait, on: LimitKey): SqlSteps<void> {
+  yield* change(
+    'UPDATE @slot_waits SET limitName = ?, limitKey = ? WHERE execution = ?',
+    on.limit,
+    on.key,
+    wait.execution,
+  );
+  yield* putTurn(lineOn(on, wait), wait);
 }
 
 interface Offers {
@@ -123,7 +153,7 @@ function* offerItems(rule: LimitRule, request: GrantRequest): SqlSteps<Offers> {
   let retryAt: number | null = null;
   let isCut = false;
   for (let name = yield* nextName(request, null); name !== null;) {
-    const items = yield* nextItems(request, name, most);
+    const items = yield* nextItems({ ...request, name }, most);
     const offers = offersOf(rule, use, { items, limit, now });
     if (offers.items.length > 0) names.push(name);
     offered.push(...offers.items);
@@ -133,23 +163,6 @@ function* offerItems(rule: LimitRule, request: GrantRequest): SqlSteps<Offers> {
   }
   yield* makeAvailable(offered);
   return { names, retryAt, isCut };
-}
-
-function* nextName({ key, limit }: LimitKey, after: string | null): SqlSteps<string | null> {
-  const text = `SELECT activityName FROM @slot_waits INDEXED BY slot_waits_names
-    WHERE limitName = ? AND limitKey = ? AND state = 'waiting' AND activityName ${after === null ? 'IS NOT NULL' : '> ?'}
-    ORDER BY activityName LIMIT 1`;
-  const row = yield* selectOne(text, limit, key, ...(after === null ? [] : [after]));
-  return row?.textOrNull('activityName') ?? null;
-}
-
-function* nextItems(
-  { key, limit }: LimitKey,
-  name: string,
-  most: number,
-): SqlSteps<readonly StoredWait[]> {
-  const text = `SELECT wait.* FROM ${WAITS_BY_NAME} AND wait.activityName = ? ${CAN_GO_ON} ${IN_ORDER} LIMIT ?`;
-  return (yield* select(text, limit, key, 'waiting', name, most)).map(waitOf);
 }
 
 /** In the order of their ids, like everyone who locks several items. */

@@ -6,8 +6,9 @@
  * posting the first message.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { FAIR_WAITS, SLOTS, TURNS } from './slot-tables.js';
 
-export const SCHEMA_VERSION = 15;
+export const SCHEMA_VERSION = 16;
 
 /** `failingErrorAt`: see failing-since.ts. */
 const INSTANCES = `
@@ -19,6 +20,7 @@ CREATE TABLE instances (
   epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
   restartOf TEXT, restartedAs TEXT, priority INTEGER NOT NULL DEFAULT 3,
+  fairnessKey TEXT NOT NULL DEFAULT '', fairnessWeight REAL NOT NULL DEFAULT 1,
   queued INTEGER NOT NULL DEFAULT 0, countsFrom INTEGER, debounceKey TEXT, concurrencyKey TEXT, place TEXT, retentionMs INTEGER, startedBy TEXT,
   inboxBytes INTEGER NOT NULL DEFAULT 0, input TEXT, state TEXT NOT NULL
 );
@@ -45,6 +47,8 @@ CREATE INDEX instances_later ON instances (reference, definitionId, countsFrom, 
 -- By these an insert and a grant count the places of a key, and find who waits for one.
 CREATE INDEX instances_places ON instances (definitionId, concurrencyKey, place, queued, priority, countsFrom, id)
   WHERE concurrencyKey IS NOT NULL AND status IN ('Runnable', 'Suspended');
+CREATE INDEX instances_fair ON instances (definitionId, concurrencyKey, priority, fairnessKey, countsFrom, id)
+  WHERE concurrencyKey IS NOT NULL AND place = 'waiting' AND status IN ('Runnable', 'Suspended');
 -- By this a start finds the open window of its key.
 CREATE INDEX instances_window ON instances (definitionId, debounceKey)
   WHERE debounceKey IS NOT NULL AND status IN ('Runnable', 'Suspended');
@@ -163,36 +167,17 @@ CREATE TABLE nodes (
 const ACTIVITIES = `
 CREATE TABLE activities (
   id TEXT PRIMARY KEY, instanceId TEXT NOT NULL, name TEXT NOT NULL, priority INTEGER NOT NULL DEFAULT 3,
+  fairnessKey TEXT NOT NULL DEFAULT '', fairnessWeight REAL NOT NULL DEFAULT 1,
   createdAt INTEGER NOT NULL, availableAt INTEGER NOT NULL, deferred INTEGER NOT NULL, attempt INTEGER NOT NULL, tokenHash TEXT, workerId TEXT,
   done INTEGER NOT NULL, doneAt INTEGER, settled INTEGER NOT NULL, succeeded INTEGER, resultHash TEXT, needs TEXT,
   parameters TEXT NOT NULL, resultData TEXT
 );
-CREATE INDEX activities_queue ON activities (name, priority, availableAt, id) WHERE done = 0;
+-- By this a claim finds the first item of each fairness key; nearly all have none.
+CREATE INDEX activities_queue ON activities (name, priority, fairnessKey, availableAt, id) WHERE done = 0;
+CREATE INDEX activities_keyed ON activities (name, priority, availableAt, id) WHERE done = 0 AND fairnessKey <> '';
 CREATE INDEX activities_instance ON activities (instanceId);
 CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND settled = 0;
 CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
-`;
-
-/** See records/slots.ts. Slots may be of executions that have ended, and then count for nothing. */
-const SLOTS = `
-CREATE TABLE slots (
-  execution TEXT NOT NULL, limitName TEXT NOT NULL, limitKey TEXT NOT NULL, units INTEGER NOT NULL, instanceId TEXT NOT NULL,
-  isActivity INTEGER NOT NULL, PRIMARY KEY (execution, limitName)
-) WITHOUT ROWID;
-CREATE INDEX slots_key ON slots (limitName, limitKey, instanceId);
-CREATE INDEX slots_instance ON slots (instanceId);
-CREATE TABLE slot_waits (
-  execution TEXT PRIMARY KEY, limitName TEXT NOT NULL, limitKey TEXT NOT NULL, instanceId TEXT NOT NULL, activityName TEXT,
-  priority INTEGER NOT NULL, since INTEGER NOT NULL, state TEXT NOT NULL, at REAL NOT NULL, needs TEXT NOT NULL
-) WITHOUT ROWID;
--- By these an execution finds those before it, and a grant those that come next.
-CREATE INDEX slot_waits_order ON slot_waits (limitName, limitKey, state, priority, since, execution);
-CREATE INDEX slot_waits_names ON slot_waits (limitName, limitKey, state, activityName, priority, since, execution);
-CREATE INDEX slot_waits_instance ON slot_waits (instanceId);
-CREATE TABLE limit_rates (
-  limitName TEXT NOT NULL, limitKey TEXT NOT NULL, spentUntil REAL NOT NULL, PRIMARY KEY (limitName, limitKey)
-) WITHOUT ROWID;
-CREATE INDEX limit_rates_spent ON limit_rates (spentUntil);
 `;
 
 const TABLES = `
@@ -223,7 +208,7 @@ CREATE TABLE subscriptions (
 CREATE INDEX subscriptions_name ON subscriptions (nameKey, id);
 CREATE INDEX subscriptions_instance ON subscriptions (instanceId);
 
-${ACTIVITIES}${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}${TRIGGERS}${NOTIFICATIONS}${RESOURCES}${SLOTS}`;
+${ACTIVITIES}${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}${TRIGGERS}${NOTIFICATIONS}${RESOURCES}${SLOTS}${FAIR_WAITS}${TURNS}`;
 
 const INSTANCE_INDEXES_1 = [
   'instances_started',
@@ -334,7 +319,7 @@ function namesIn(connection: DatabaseSync, query: string): readonly string[] {
     .map(({ name }) => String(name));
 }
 
-/** Schema 3 to 14. New columns have their default. */
+/** Schema 3 to 15. New columns have their default. */
 function fromNewer(connection: DatabaseSync): string {
   const old = namesIn(connection, `SELECT name FROM pragma_table_info('instances')`);
   const indexes = namesIn(
@@ -353,6 +338,12 @@ DROP TABLE instances_old;
 `;
 }
 
+/** The slots came with schema 14. */
+const SLOTS_FROM_14 = `
+ALTER TABLE slot_waits ADD COLUMN fairnessKey TEXT NOT NULL DEFAULT '';
+ALTER TABLE slot_waits ADD COLUMN fairnessWeight REAL NOT NULL DEFAULT 1;
+`;
+
 /**
  * Creates whatever is missing. Runs inside a write transaction of the caller, so that if several processes open a new
  * file at once, one creates the tables and the others find them.
@@ -368,14 +359,17 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version === 0) connection.exec(TABLES);
   if (version === 1) connection.exec(FROM_1);
   if (version === 2) connection.exec(FROM_2);
-  if (version >= 3 && version < 15) connection.exec(fromNewer(connection));
+  if (version >= 3 && version < 16) connection.exec(fromNewer(connection));
   if (version > 0 && version < 5) connection.exec(TERMS + STARTS);
   if (version === 5) connection.exec(FROM_5);
   if (version > 0 && version < 6) connection.exec(BULK_JOBS);
   if (version > 0 && version < 6) connection.exec('ALTER TABLE definitions ADD COLUMN source TEXT');
   if (version > 0 && version < 8) connection.exec(`${TRIGGERS}${NOTIFICATIONS}`);
   if (version > 0 && version < 9) connection.exec(RESOURCES);
-  if (version > 0 && version < 14) connection.exec(rebuildActivities(connection) + SLOTS);
+  if (version > 0 && version < 16) connection.exec(rebuildActivities(connection));
+  if (version > 0 && version < 14) connection.exec(SLOTS);
+  if (version >= 14 && version < 16) connection.exec(SLOTS_FROM_14);
+  if (version > 0 && version < 16) connection.exec(FAIR_WAITS + TURNS);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -77,6 +77,7 @@ export const SOME_INSTANCE: InstanceView = {
   reference: null,
   tags: { team: 'billing' },
   priority: 3,
+  fairness: { key: 'tenant', weight: 2 },
   queued: false,
   index: { customer: 'C-17' },
   status: 'Runnable',

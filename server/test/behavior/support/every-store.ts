@@ -39,6 +39,8 @@ const ON_DATABASE_SERVERS: ReadonlySet<string> = new Set([
   'debounced starts and other rules',
   'runs at a time',
   'limits of steps',
+  'fairness of runs',
+  'turns of fairness keys',
   'an Idempotency-Key',
   'an event',
   'leaks',

@@ -14,8 +14,7 @@ import {
 
 describe('parseDefinition — definition members', () => {
   it('fills in the defaults of a minimal document', () => {
-    const definition = parseValid({ Id: 'w', Steps: [{ Id: 'a', StepType: 'NoOp' }] });
-    expect(definition).toEqual({
+    expect(parseValid({ Id: 'w', Steps: [{ Id: 'a', StepType: 'NoOp' }] })).toEqual({
       id: 'w',
       version: 0,
       description: null,
@@ -27,6 +26,7 @@ describe('parseDefinition — definition members', () => {
       onConflict: null,
       conflictScope: null,
       priority: null,
+      fairness: null,
       concurrency: null,
       retentionMs: null,
       triggers: [],

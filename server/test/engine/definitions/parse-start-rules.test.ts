@@ -1,4 +1,4 @@
-/** Reference, OnConflict, ConflictScope, Priority and Concurrency: which values a definition may have, and what becomes of them. */
+/** Reference, OnConflict, ConflictScope, Priority, Fairness and Concurrency: which values a definition may have, and what becomes of them. */
 import { describe, expect, it } from 'vitest';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { parseValid } from './documents.js';
@@ -71,6 +71,58 @@ describe('parseDefinition — the rules of starts', () => {
     const [warning] = parseDefinition(document).warnings;
     expect(warning).toMatchObject({ code: 'unknown_member', pointer: '/Concurrency/MaxQueue' });
     expect(warning?.message).toContain('MaxQueued');
+  });
+
+  it('reads Fairness in any casing, with its defaults', () => {
+    const document = { Id: 'w', FAIRNESS: { KEY: 'data.tenant', weight: 'data.plan' }, ...STEPS };
+    const parsed = parseDefinition(document);
+    expect(parsed.definition?.fairness).toEqual({
+      key: { kind: 'expression', source: 'data.tenant' },
+      weight: { kind: 'expression', source: 'data.plan' },
+    });
+    const canonical = { key: 'data.tenant', weight: 'data.plan' };
+    expect(parsed.canonical).toMatchObject({ fairness: canonical });
+    expect(parsed.expressions).toMatchObject([
+      { source: 'data.tenant', pointer: '/FAIRNESS/KEY' },
+      { source: 'data.plan', pointer: '/FAIRNESS/weight' },
+    ]);
+    const constant = parseValid({ Id: 'w', Fairness: { Key: 7, Weight: 0.01 }, ...STEPS });
+    expect(constant.fairness).toEqual({
+      key: { kind: 'constant', value: 7 },
+      weight: { kind: 'constant', value: 0.01 },
+    });
+    const plain = parseValid({ Id: 'w', Fairness: { Key: '"all"', Weight: null }, ...STEPS });
+    expect(plain.fairness).toMatchObject({ weight: null });
+    expect(parseValid({ Id: 'w', Fairness: null, ...STEPS }).fairness).toBeNull();
+  });
+
+  it.each([
+    ['data.tenant', '', 'wrong_type', 'an object such as {"Key": "data.tenant"}'],
+    [[{ Key: 'data.tenant' }], '', 'wrong_type', 'an object such as'],
+    [{}, '', 'invalid_value', 'requires a Key'],
+    [{ Weight: 2 }, '', 'invalid_value', 'requires a Key'],
+    [{ Key: ['data.t'] }, '/Key', 'wrong_type', 'an expression such as "data.customer"'],
+    [{ Key: `"${'k'.repeat(257)}"` }, '/Key', 'invalid_value', 'at most 256'],
+    [{ Key: '".."' }, '/Key', 'invalid_value', 'Key of Fairness: the string is ..'],
+    [{ Key: 'data.t', Weight: 0 }, '/Weight', 'invalid_value', 'a number from 0.01 to 100'],
+    [{ Key: 'data.t', Weight: 100.1 }, '/Weight', 'invalid_value', 'a number from 0.01 to 100'],
+    [{ Key: 'data.t', Weight: '-1' }, '/Weight', 'invalid_value', 'but got -1'],
+    [{ Key: 'data.t', Weight: '"2"' }, '/Weight', 'invalid_value', 'but got the string "2"'],
+    [{ Key: 'data.t', Weight: true }, '/Weight', 'wrong_type', 'a number or an expression'],
+    [{ Key: 'data.t', Weight: { '@a': '1' } }, '/Weight', 'wrong_type', 'a number or an'],
+  ])('refuses Fairness: %j', (value, pointer, code, expected) => {
+    const document = { Id: 'w', Fairness: value, ...STEPS };
+    const [problem, ...others] = parseDefinition(document).errors;
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ code, pointer: `/Fairness${pointer}` });
+    expect(problem?.message).toContain(expected);
+  });
+
+  it('suggests a name for an unknown member of Fairness', () => {
+    const document = { Id: 'w', Fairness: { Key: 'data.t', Wieght: 2 }, ...STEPS };
+    const [warning] = parseDefinition(document).warnings;
+    expect(warning).toMatchObject({ code: 'unknown_member', pointer: '/Fairness/Wieght' });
+    expect(warning?.message).toContain('Weight');
   });
 
   describe('a child that needs the place of its parent', () => {

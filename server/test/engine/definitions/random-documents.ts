@@ -136,6 +136,7 @@ function toDocument(steps: readonly RandomStep[]): Record<string, unknown> {
     Id: 'random',
     Description: 'made by chance',
     Input: { properties: { x: { type: 'string', default: 'y' } }, required: ['x'] },
+    Fairness: { Key: 'data.tenant', Weight: 2.5 },
     Index: { Customer: 'data.customer.id' },
     Tags: { Team: 'sales' },
     Steps: steps.map(write),

@@ -24,6 +24,7 @@ function instance(id: string, members: Partial<Instance> = {}): Instance {
     concurrencyKey: null,
     tags: {},
     priority: 3,
+    fairness: null,
     index: {},
     restartOf: null,
     restartedAs: null,

@@ -19,6 +19,7 @@ function viewOf(
     reference: null,
     tags: {},
     priority: 3,
+    fairness: null,
     queued: false,
     index: {},
     status: 'Complete',

@@ -10,7 +10,7 @@ import { RequestGate } from '../../../src/runtime/operations/request-gate.js';
 import { define } from '../../engine/support/define.js';
 import { ManualClock } from '../support/manual-clock.js';
 
-const REQUEST = { definitionId: 'd', data: {}, reference: null, idempotency: null };
+const REQUEST = { definitionId: 'd', data: {}, reference: null, fairness: null, idempotency: null };
 const VIEW = viewNew('w', define([{ id: 'a', stepType: 'NoOp' }]), REQUEST, 0);
 const SIGNAL = new AbortController().signal;
 

@@ -24,6 +24,7 @@ const CHILD = {
   workflowId: 'child',
   parent: { workflowId: 'parent', pointerId: 1, attempt: 1, rootId: 'parent', wait: true },
   priority: 3,
+  fairness: null,
 } as const;
 
 function scene(admit: InstanceStarterOptions['inputSchemas']['admit']) {

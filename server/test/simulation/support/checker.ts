@@ -24,6 +24,7 @@ import { checkCleanUp } from './clean-up-check.js';
 import { takesEvents, WORKFLOWS } from './definitions.js';
 import { waitingMessage } from './notified.js';
 import { DEBOUNCED, DEBOUNCED_LAST, type DebounceClient } from './debounced.js';
+import { FAIR, FAIR_WORK, type FairClient } from './fair.js';
 import { PLACED, PLACED_OR_REFUSED, type PlaceClient } from './placed.js';
 import { hasNoFaults } from './plan.js';
 import { QUEUED, QUEUED_DOCUMENT, type QueueClient } from './queued.js';
@@ -32,7 +33,7 @@ import type { Scenario } from './scenarios.js';
 import { LIMITS, SLOTTED, SLOTTED_CALLS, SLOTTED_CHILD, type SlotClient } from './slotted.js';
 import { TRIGGERED, triggeredDocument, type TriggerClient } from './triggered.js';
 import { hold } from './violation.js';
-import type { AcceptedResults } from './worker.js';
+import { WORK, type AcceptedResults } from './worker.js';
 import type { World } from './world.js';
 
 interface Ended {
@@ -53,7 +54,7 @@ export async function reasonForUnrest(world: World): Promise<string | null> {
   if (due.length > 0) return `${due[0]?.id ?? ''} has a wake time`;
   if ((await store.findUnsettledActivities(FAR_FUTURE_MS, 1)).length > 0)
     return 'unsettled results';
-  const offered = await store.findAvailableActivities(['work'], FAR_FUTURE_MS);
+  const offered = await store.findAvailableActivities([WORK, FAIR_WORK], FAR_FUTURE_MS);
   if (offered.length > 0) return 'activities without a waiting step';
   const slots = world.hasSlots ? await useOfSlots(world) : null;
   if (slots !== null) return slots;
@@ -86,11 +87,12 @@ export interface Clients {
   readonly places: PlaceClient | null;
   readonly slots: SlotClient | null;
   readonly debounced: DebounceClient | null;
+  readonly fair: FairClient | null;
 }
 
 export async function checkEnd(
   world: World,
-  { accepted, debounced, places, queues, scenarios, slots, triggers }: Clients,
+  { accepted, debounced, fair, places, queues, scenarios, slots, triggers }: Clients,
 ): Promise<void> {
   const { store } = world;
   const { items: page } = await store.listInstances({ filter: {}, after: null, limit: 1000 });
@@ -114,8 +116,9 @@ export async function checkEnd(
   places?.check([...ended.values()].filter(isPlaced));
   debounced?.check([...ended.values()].filter(isDebounced));
   slots?.check([...ended.values()].filter(isSlotted));
+  fair?.check([...ended.values()].filter(isFair));
   for (const instance of ended.values()) {
-    if (isSlotted(instance)) checkResults(instance, accepted);
+    if (isSlotted(instance) || isFair(instance)) checkResults(instance, accepted);
     if (!isOfScenario(instance)) {
       checkHistory(instance);
       continue;
@@ -154,10 +157,14 @@ function isSlotted({ record }: Ended): boolean {
   return record.definitionId === SLOTTED;
 }
 
+function isFair({ record }: Ended): boolean {
+  return record.definitionId === FAIR;
+}
+
 function isOfScenario(instance: Ended): boolean {
   const isOther = isTriggered(instance) || isQueued(instance) || isPlaced(instance);
-  if (isDebounced(instance)) return false;
-  return !isOther && !isSlotted(instance) && instance.record.definitionId !== SLOTTED_CHILD;
+  const needsSlots = isSlotted(instance) || instance.record.definitionId === SLOTTED_CHILD;
+  return !isOther && !needsSlots && !isFair(instance) && !isDebounced(instance);
 }
 
 async function readEnded({ store }: World, id: string): Promise<Ended> {

@@ -1,8 +1,10 @@
-/** Watches the stored runs of `placed.ts`: who is given a place, and who begins (I13). */
+/** Watches the stored runs of `placed.ts`: who is given a place, and who begins (I13), and whose turn it is (I22). */
 import { isLive, type InstanceRecord } from '../../../src/store/records/instances.js';
+import { PRIORITIES } from '../../../src/engine/model/start-options.js';
 import type { DefinitionRecord } from '../../../src/store/records/definitions.js';
 import type { PlaceRequest } from '../../../src/store/records/places.js';
 import { PLACED, PLACED_OR_REFUSED } from './placed.js';
+import { TurnsCheck } from './turns-check.js';
 import { hold } from './violation.js';
 
 const WATCHED: ReadonlySet<string> = new Set([PLACED, PLACED_OR_REFUSED]);
@@ -11,6 +13,7 @@ export class PlaceWatch {
   /** Of each definition, the largest limit so far. */
   readonly #limits = new Map<string, number>();
   readonly #runs = new Map<string, InstanceRecord>();
+  readonly #turns = new TurnsCheck();
 
   /** Called before a version is stored. */
   defined({ body, id }: Pick<DefinitionRecord, 'id' | 'body'>): void {
@@ -62,6 +65,7 @@ export class PlaceWatch {
       ({ id, place }) => place === 'held' && this.#runs.get(id)?.place !== 'held',
     );
     this.refresh(request, runs);
+    this.#checkTurns(request, open, given);
     const [first] = given;
     if (first === undefined) return;
     this.#checkCount(first);
@@ -71,6 +75,24 @@ export class PlaceWatch {
         const text = (): string => `${run.id}, but ${other.id} waits`;
         hold(!waits || isBefore(run, other), 'I13 the first in line is given a place', text);
       }
+    }
+  }
+
+  /** I22: compares the keys that wait before and after the grant. */
+  #checkTurns(
+    { definitionId, key }: PlaceRequest,
+    open: readonly InstanceRecord[],
+    given: readonly InstanceRecord[],
+  ): void {
+    for (const priority of PRIORITIES) {
+      const line = `places of ${definitionId}/${key} with the priority ${priority}`;
+      const keysOf = (runs: readonly InstanceRecord[]): readonly string[] =>
+        runs
+          .filter((run) => run.priority === priority)
+          .map((run) => this.#turns.keyOf(run.fairness));
+      const waiting = open.filter((run) => run.place === 'waiting' && run.status === 'Runnable');
+      this.#turns.waiting(line, new Set(keysOf(waiting)));
+      this.#turns.handOut(line, keysOf(given));
     }
   }
 
@@ -97,8 +119,10 @@ function waitsForStart({ state }: InstanceRecord): boolean {
 }
 
 function isBefore(run: InstanceRecord, other: InstanceRecord): boolean {
+  const isSameKey = run.fairness?.key === other.fairness?.key;
   const differences = [
     run.priority - other.priority,
+    isSameKey ? 0 : -1,
     (run.countsFrom ?? 0) - (other.countsFrom ?? 0),
     run.id < other.id ? -1 : 1,
   ];

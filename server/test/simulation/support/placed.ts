@@ -8,6 +8,7 @@
 import { AppError } from '../../../src/base/errors.js';
 import type { Priority } from '../../../src/engine/model/start-options.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
+import { fairnessOf } from './fair.js';
 import { ControlledRuns, deedsOf, WAITING_STEPS, type EndedRun } from './controlled-runs.js';
 import type { World } from './world.js';
 
@@ -77,6 +78,7 @@ export class PlaceClient {
       data: { q: index, tenant },
       reference,
       priority: random.pick(PRIORITIES),
+      fairness: fairnessOf(this.#world, index) ?? {},
       idempotency: { key: `placed ${index}`, requestHash: 'hash' },
       ...(reference !== null && { onConflict: 'queue' as const }),
       ...(random.chance(0.2) && { delayMs: random.between(1, DELAY_MS_MAX) }),

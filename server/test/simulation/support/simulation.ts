@@ -4,28 +4,25 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
-import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
-import type { EventRecord } from '../../../src/store/records/events.js';
-import { INBOX_BYTES_MAX, type InboxMessage } from '../../../src/store/records/messages.js';
-import type {
-  InsertEventResult,
-  MessageClaimer,
-} from '../../../src/store/records/posted-messages.js';
+import { INBOX_BYTES_MAX } from '../../../src/store/records/messages.js';
 import type { Store } from '../../../src/store/store.js';
 import { checkEnd, reasonForUnrest } from './checker.js';
 import { WORKFLOWS } from './definitions.js';
 import { DEBOUNCED, DebounceClient } from './debounced.js';
 import { monitorStore } from './monitored-store.js';
 import { addNotification } from './notified.js';
+import { FAIR, FAIR_WORK, FairClient } from './fair.js';
+import { monitorFairness } from './fair-watch.js';
 import { PLACED, PlaceClient } from './placed.js';
 import { QUEUED, QueueClient } from './queued.js';
 import { Scenario } from './scenarios.js';
 import { monitorSlots } from './slot-monitor.js';
+import { createSimulatedStore } from './simulated-store.js';
 import { SlotClient, SLOTTED } from './slotted.js';
 import { isTask, type Task } from './scheduler.js';
 import { TRIGGERED, TriggerClient } from './triggered.js';
 import { Violation } from './violation.js';
-import { AcceptedResults, SimulatedWorker } from './worker.js';
+import { AcceptedResults, SimulatedWorker, WORK } from './worker.js';
 import { asViolation, World } from './world.js';
 
 export interface SimulationResult {
@@ -61,62 +58,13 @@ const DOCUMENTS = VERSIONS.map((document) => {
   return { id: definition.id, description: null, body: JSON.stringify(canonical), createdAt: 0 };
 });
 
-const SUBSCRIPTIONS_SEEN_MAX = 8;
-/** As many as `hasNotification` repeats after. */
-const SEEDS_OF_EACH_KIND = 17;
-
-/**
- * Events are stored as on SQLite, as on MongoDB (they are not posted) or as on PostgreSQL (they are posted to the
- * subscriptions that were there a moment before). Half of the starts do not look at the events in the same step. Messages
- * about runs are stored with half of the seeds as on MongoDB (through the outbox), and else as on the others (in the commit).
- */
-function createStore(seed: number): Store {
-  const store = createMemoryStore();
-  const lastOf = (id: string): number => id.codePointAt(id.length - 1) ?? 0;
-  const isHalf = (id: string): boolean => lastOf(id) % 2 === 0;
-  return {
-    ...store,
-    storesDeliveries: Math.floor(seed / SEEDS_OF_EACH_KIND) % 2 === 0,
-    insertEvent: async (event, message, claimer) => {
-      const way = lastOf(event.id) % 3;
-      if (way === 0 || message === undefined) return store.insertEvent(event, message, claimer);
-      if (way === 1) return store.insertEvent(event);
-      return insertUnconfirmed(store, event, message, claimer);
-    },
-    insertInstance: async (insert) => {
-      const result = await store.insertInstance(insert);
-      const isUnknown = result.outcome === 'inserted' && isHalf(insert.record.id);
-      return isUnknown ? { outcome: 'inserted' } : result;
-    },
-  };
-}
-
-/** Half of the time, misses the newest subscription, which was stored while the event was. */
-async function insertUnconfirmed(
-  store: Store,
-  event: EventRecord,
-  message: InboxMessage,
-  claimer: MessageClaimer | undefined,
-): Promise<InsertEventResult> {
-  const { id, nameKey, publishedAt } = event;
-  const found = await store.findSubscriptions(nameKey, publishedAt, null, SUBSCRIPTIONS_SEEN_MAX);
-  const inserted = await store.insertEvent(event);
-  if (inserted.outcome === 'exists') return inserted;
-  const seen = found.slice(0, found.length - ((id.codePointAt(id.length - 2) ?? 0) % 2));
-  const instanceIds = [...new Set(seen.map(({ instanceId }) => instanceId))];
-  const messages = instanceIds.map((instanceId) => ({ instanceId, message }));
-  const posted = (await store.postMessages(messages, claimer)).filter((answer) => answer !== null);
-  const isToAll = found.length < SUBSCRIPTIONS_SEEN_MAX && posted.length === instanceIds.length;
-  return { outcome: 'inserted', posted, delivery: isToAll ? 'unconfirmed' : 'partial' };
-}
-
 /** `spoil` removes a safeguard, to show that the simulation notices. */
 export async function simulate(
   seed: number,
   spoil: (store: Store) => Store = (store) => store,
 ): Promise<SimulationResult> {
   const world = new World(seed, (self) =>
-    monitorStore(monitorSlots(spoil(createStore(seed)), self), {
+    monitorStore(monitorFairness(monitorSlots(spoil(createSimulatedStore(seed)), self), self), {
       archive: self.archive,
       queues: self.queues,
       places: self.places,
@@ -174,6 +122,7 @@ class Simulation {
   readonly #places: PlaceClient | null;
   readonly #slots: SlotClient | null;
   readonly #debounced: DebounceClient | null;
+  readonly #fair: FairClient | null;
   #playing = 0;
   #isOver = false;
 
@@ -184,6 +133,7 @@ class Simulation {
     this.#places = world.hasPlaces ? new PlaceClient(world) : null;
     this.#debounced = world.hasDebounce ? new DebounceClient(world) : null;
     this.#slots = world.hasSlots ? new SlotClient(world) : null;
+    this.#fair = world.hasFairness ? new FairClient(world) : null;
   }
 
   async run(): Promise<void> {
@@ -210,6 +160,7 @@ class Simulation {
       places: this.#places,
       slots: this.#slots,
       debounced: this.#debounced,
+      fair: this.#fair,
     });
   }
 
@@ -225,11 +176,15 @@ class Simulation {
     if (this.#places !== null) this.#play(PLACED, this.#places.play());
     if (this.#debounced !== null) this.#play(DEBOUNCED, this.#debounced.play());
     if (this.#slots !== null) this.#play(SLOTTED, this.#slots.play());
-    for (let index = 0; index < WORKERS; index += 1) {
-      const isOver = (): boolean => this.#isOver;
-      const worker = new SimulatedWorker(world, `worker ${index}`, this.#accepted, isOver);
-      worker.work().catch((error: unknown) => world.violated(asViolation('a worker', error)));
-    }
+    if (this.#fair !== null) this.#play(FAIR, this.#fair.play());
+    for (let index = 0; index < WORKERS; index += 1) this.#employ(`worker ${index}`, WORK);
+    if (this.#fair !== null) this.#employ('fair worker', FAIR_WORK);
+  }
+
+  #employ(name: string, activity: string): void {
+    const isOver = (): boolean => this.#isOver;
+    const worker = new SimulatedWorker(this.#world, { name, activity }, this.#accepted, isOver);
+    worker.work().catch((error: unknown) => this.#world.violated(asViolation('a worker', error)));
   }
 
   #play(name: string, client: Promise<void>): void {

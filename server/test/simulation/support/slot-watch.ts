@@ -245,8 +245,11 @@ export class SlotWatch {
     if (!asking.needs.some(isSame)) return;
     const [run, other] = [after.runs.get(asking.instanceId), after.runs.get(wait.instanceId)];
     if (run === undefined || other?.status !== 'Runnable') return;
+    const isSameKey = run.fairness?.key === other.fairness?.key;
     const differences = [
       run.priority - other.priority,
+      // Keys take turns: the other one's may have been before.
+      isSameKey ? 0 : -1,
       asking.since - still.since,
       asking.execution < wait.execution ? -1 : 1,
     ];

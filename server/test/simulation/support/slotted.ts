@@ -11,6 +11,7 @@
 import { AppError } from '../../../src/base/errors.js';
 import type { Priority } from '../../../src/engine/model/start-options.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
+import { fairnessOf } from './fair.js';
 import { ControlledRuns, deedsOf, type EndedRun } from './controlled-runs.js';
 import type { Random } from './random.js';
 import { call, step } from './workflow.js';
@@ -205,6 +206,7 @@ export class SlotClient {
       data: { q: index, tenant },
       reference: null,
       priority: random.pick(PRIORITIES),
+      fairness: fairnessOf(this.#world, index) ?? {},
       idempotency: { key: `slotted ${index}`, requestHash: 'hash' },
       ...(random.chance(0.2) && { delayMs: random.between(1, DELAY_MS_MAX) }),
     };

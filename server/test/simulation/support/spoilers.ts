@@ -8,6 +8,7 @@ import type {
   SideRecords,
 } from '../../../src/store/records/instances.js';
 import { DEBOUNCE_SPOILERS } from './debounce-spoilers.js';
+import { FAIR_SPOILERS } from './fair-spoilers.js';
 import { PLACE_SPOILERS } from './place-spoilers.js';
 import { QUEUE_SPOILERS } from './queue-spoilers.js';
 import { SLOT_SPOILERS } from './slot-spoilers.js';
@@ -190,6 +191,7 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
   ...DEBOUNCE_SPOILERS,
   ...PLACE_SPOILERS,
   ...SLOT_SPOILERS,
+  ...FAIR_SPOILERS,
   'work without a lease is held from the claim on': (store) => ({
     ...store,
     claimActivity: (request) => {

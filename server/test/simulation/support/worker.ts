@@ -21,6 +21,9 @@ const BEHAVIORS: readonly Behavior[] = [
   'extend',
 ];
 
+/** The activity for which workers also wait. */
+export const WORK = 'work';
+
 const STALE: ReadonlySet<string> = new Set(['activity_not_found', 'work_cancelled']);
 
 /** Results that a server has accepted, by activity. */
@@ -45,13 +48,20 @@ export function activityOf(token: string): string {
 export class SimulatedWorker {
   readonly #world: World;
   readonly #name: string;
+  readonly #activity: string;
   readonly #accepted: AcceptedResults;
   readonly #isOver: () => boolean;
   #answers = 0;
 
-  constructor(world: World, name: string, accepted: AcceptedResults, isOver: () => boolean) {
+  constructor(
+    world: World,
+    { activity, name }: { readonly name: string; readonly activity: string },
+    accepted: AcceptedResults,
+    isOver: () => boolean,
+  ) {
     this.#world = world;
     this.#name = name;
+    this.#activity = activity;
     this.#accepted = accepted;
     this.#isOver = isOver;
   }
@@ -71,10 +81,11 @@ export class SimulatedWorker {
     if (!isCalm && random.chance(0.15)) {
       void scheduler.pause('a hang-up', random.below(1500)).then(() => controller.abort());
     }
-    const timeoutMs = random.pick([0, 1000, 4000]);
+    const [name, workerId] = [this.#activity, this.#name];
+    const timeoutMs = name === WORK ? random.pick([0, 1000, 4000]) : 0;
     const leaseMs = random.pick(leasesMs);
     const { signal } = controller;
-    const request = { name: 'work', workerId: this.#name, timeoutMs, leaseMs, signal };
+    const request = { name, workerId, timeoutMs, leaseMs, signal };
     try {
       return await this.#world.request((host) => host.activities.pull(request));
     } catch (error) {

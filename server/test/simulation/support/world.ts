@@ -15,6 +15,8 @@ import { Scheduler } from './scheduler.js';
 import { SimulatedIds } from './simulated-ids.js';
 import { ConnectionLost, SimulatedNode } from './simulated-node.js';
 import { hasDebounce } from './debounced.js';
+import { hasFairness, waitsByTurns } from './fair.js';
+import { FairWatch } from './fair-watch.js';
 import { hasPlaces } from './placed.js';
 import { WindowWatch } from './window-watch.js';
 import { PlaceWatch } from './place-watch.js';
@@ -73,6 +75,10 @@ export class World {
   /** Steps need slots of limits: not drawn either. */
   readonly hasSlots: boolean;
   readonly slots = new SlotWatch();
+  /** Runs have fairness keys: not drawn either. */
+  readonly hasFairness: boolean;
+  readonly waitsByTurns: boolean;
+  readonly fair = new FairWatch();
   /** Clients modify runs: not drawn either. */
   readonly modifies: boolean;
   /** How often a crash or a lost response hit which store operation. */
@@ -100,6 +106,8 @@ export class World {
     this.hasSlots = hasSlots(seed);
     // A start that is repeated when its run is purged is another one.
     this.hasDebounce = hasDebounce(seed) && !this.removesSoon;
+    this.hasFairness = hasFairness(seed);
+    this.waitsByTurns = waitsByTurns(seed);
     this.isNotified = hasNotification(seed);
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);

@@ -21,6 +21,7 @@ export function describeActivityLists(test: StoreUnderTest): void {
     id,
     instanceId: 'i',
     priority: 3,
+    fairnessKey: null,
     createdAt: 1000,
     availableAt: 1000,
     attempt: 0,
@@ -67,7 +68,7 @@ export function describeActivityLists(test: StoreUnderTest): void {
     it("lists items in the order in which they're handed out", async () => {
       await insert('i', [
         activityOf('i/1', 'i'),
-        activityOf('i/2', 'i'),
+        activityOf('i/2', 'i', { fairness: { key: 'tenant', weight: 2 } }),
         activityOf('i/3', 'i', { createdAt: 900, claim: claimBy('v', 9000) }),
       ]);
       await insert('j', [activityOf('j/1', 'j', { createdAt: 500 })]);
@@ -75,7 +76,7 @@ export function describeActivityLists(test: StoreUnderTest): void {
       await claim('w');
       const items = await test.store.listActivityItems('ship', 2000, null, 9);
       expect(items).toEqual([
-        item('i/2', {}),
+        item('i/2', { fairnessKey: 'tenant' }),
         item('j/1', {
           instanceId: 'j',
           reference: 'order of j',

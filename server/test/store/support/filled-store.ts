@@ -12,7 +12,14 @@ import {
   NO_SIDE,
   notificationDeliveryOf,
 } from '../records.js';
-import { fillSlots, slotContentsOf, SLOTTED } from './filled-slots.js';
+import {
+  fairContentsOf,
+  fillFairLines,
+  fillSlots,
+  slotContentsOf,
+  SLOTTED,
+  FAIR,
+} from './filled-slots.js';
 
 /** Texts that a careless copy would change. */
 const TEXTS = ['{}', '', 'plain', 'é\u0000', '\ud800', '\u0001"x"', '$set', '😀', 'x'.repeat(9000)];
@@ -52,6 +59,7 @@ export async function fillStore(store: Store, seed: number): Promise<FilledStore
   }
   await joinOpenInstances(store);
   await fillSlots(store);
+  await fillFairLines(store);
   await store.setDefinitionDisabled('b:1', true);
   const eventIds = Array.from({ length: 12 }, (_, n) => `event-${n}`);
   for (const [n, id] of eventIds.entries()) {
@@ -75,7 +83,7 @@ export async function fillStore(store: Store, seed: number): Promise<FilledStore
   await fillResources(store, pick);
   const node = { url: 'http://x', version: '1', hostname: 'h', pid: 7 };
   await store.putNode({ ...node, id: `dead-${seed}`, beatAt: 5, details: pick([null, '{"a":1}']) });
-  return { instanceIds: [...instanceIds, ...SLOTTED], eventIds };
+  return { instanceIds: [...instanceIds, ...SLOTTED, ...FAIR], eventIds };
 }
 
 type Pick = <Item>(items: readonly Item[]) => Item;
@@ -196,6 +204,7 @@ async function fillInstance(
     state: pick(TEXTS),
     crashes: n % 4,
     requestHash: pick([null, 'request']),
+    fairness: pick([null, { key: 'é\u0000\ud800', weight: 0.25 }]),
     queued: n % 3 === 1,
     countsFrom: n % 4 === 1 ? 2000 + n : null,
     ...(n % 8 === 1 && {
@@ -212,7 +221,11 @@ async function fillInstance(
       subscriptions: [{ id: `${id}/1/0`, instanceId: id, nameKey: pick(KEYS), effectiveAt: n }],
       activities: [
         activityOf(`${id}/2/0`, id, { name: `of ${n}`, parameters: pick(TEXTS), createdAt: n }),
-        activityOf(`${id}/3/0`, id, { claim: claimBy(`worker ${n}`, 7000), createdAt: n }),
+        activityOf(`${id}/3/0`, id, {
+          claim: claimBy(`worker ${n}`, 7000),
+          createdAt: n,
+          fairness: { key: '\ud800', weight: 2.5 },
+        }),
       ],
     },
   });
@@ -331,6 +344,7 @@ export async function contentsOf(
     statistics: await store.statistics(),
     ...(await hiddenContentsOf(store, instanceIds)),
     slots: await slotContentsOf(store),
+    fair: await fairContentsOf(store),
   };
 }
 

@@ -8,6 +8,7 @@ import { side } from './random-side-records.js';
 import { inPlace, PLACE_OPERATIONS, placed } from './random-place-operations.js';
 import {
   claimer,
+  fairness,
   instanceId,
   limit,
   optional,
@@ -51,6 +52,7 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       failure: optional(failure),
       tags,
       index: indexFields,
+      fairness,
       queued: fc.boolean(),
       countsFrom: optional(small),
       reference: optional(reference),

@@ -6,6 +6,7 @@ import { claimBy, NO_SIDE } from '../records.js';
 import {
   activityId,
   activityName,
+  fairness,
   instanceId,
   optional,
   priority,
@@ -22,11 +23,13 @@ const activity: fc.Arbitrary<NewActivityRecord> = fc
     parameters: text,
     priority,
     createdAt: time,
+    fairness,
     by: optional(worker),
     lease: time,
   })
-  .map(({ by, lease, id, ...rest }) => ({
+  .map(({ by, fairness: fair, lease, id, ...rest }) => ({
     ...rest,
+    ...(fair !== null && { fairness: fair }),
     id,
     instanceId: id.slice(0, 1),
     ...(by === null ? {} : { claim: claimBy(by, lease) }),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { NeededSlot, SlotChanges, SlotRequest } from '../../../src/store/records/slots.js';
 import type { Store } from '../../../src/store/store.js';
 import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
-import { optional, priority, type Step } from './random-values.js';
+import { fairness, optional, priority, type Step } from './random-values.js';
 import { putLimit } from './slot-cases.js';
 
 const LIMITS = ['api', 'db'];
@@ -59,7 +59,7 @@ const changes = fc.record({
     fc.record({
       n: fc.integer({ min: 5, max: 6 }),
       needs: optional(needs),
-      name,
+      fair: fairness,
     }),
     { maxLength: 2, selector: ({ n }) => n },
   ),
@@ -92,11 +92,13 @@ function slotsOf(of: string, { at, begun, free, take, wait }: Changes): SlotChan
 
 const sideOf = (of: string, { at, items }: Changes) => ({
   ...NO_SIDE,
-  activities: items.map(({ n, needs: needed, ...item }) =>
+  activities: items.map(({ fair, n, needs: needed }) =>
     activityOf(`${of}/${n}`, of, {
-      ...item,
+      // The same id always has the same content: of another one, the stores free slots at different moments of a commit.
+      name: n === 5 ? 'ship' : 'pack',
       createdAt: at,
       ...(needed !== null && { needs: needed }),
+      ...(fair !== null && { fairness: fair }),
     }),
   ),
 });
@@ -115,12 +117,16 @@ export const slotOperation: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: fc.tuple(id, priority, optional(changes)).map(
-      ([of, first, changed]): Step =>
+    arbitrary: fc.tuple(id, priority, fairness, optional(changes)).map(
+      ([of, first, fair, changed]): Step =>
         (store) =>
           store
             .insertInstance({
-              record: instanceOf(of, { priority: first, startTime: changed?.at ?? 1000 }),
+              record: instanceOf(of, {
+                priority: first,
+                fairness: fair,
+                startTime: changed?.at ?? 1000,
+              }),
               side: changed === null ? NO_SIDE : sideOf(of, changed),
               ...(changed !== null && { slots: slotsOf(of, changed) }),
             })

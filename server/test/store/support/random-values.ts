@@ -7,6 +7,12 @@ export type Step = (store: Store) => Promise<unknown>;
 
 export const instanceId = fc.constantFrom('i', 'j', 'k');
 export const priority = fc.constantFrom(...PRIORITIES);
+export const fairness = fc.constantFrom(
+  null,
+  null,
+  { key: 'a', weight: 1 },
+  { key: 'é\u0000', weight: 0.5 },
+);
 export const reference = fc.constantFrom('r', 's');
 export const activityId = fc.constantFrom('i/1', 'i/2', 'j/1', 'k/1');
 export const activityName = fc.constantFrom('ship', 'pack');

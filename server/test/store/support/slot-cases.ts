@@ -80,7 +80,10 @@ export function slotCasesOf(test: StoreUnderTest) {
     /** An open instance with one item that needs slots. */
     offer: (id: string, needs: readonly NeededSlot[], changes: Partial<NewActivityRecord> = {}) =>
       test.store.insertInstance({
-        record: instanceOf(id, { priority: changes.priority ?? 3 }),
+        record: instanceOf(id, {
+          priority: changes.priority ?? 3,
+          fairness: changes.fairness ?? null,
+        }),
         side: { ...NO_SIDE, activities: [activityOf(`${id}/1`, id, { needs, ...changes })] },
       }),
     claim: (worker: string, changes: { name?: string; now?: number; leaseMs?: number } = {}) => {

@@ -21,6 +21,8 @@ const RUN: WorkflowSummary = {
   restartedAs: null,
   trigger: null,
   priority: 3,
+  fairnessKey: null,
+  fairnessWeight: null,
   queued: false,
   tags: { team: 'red' },
   index: { total: -3, name: '=HYPERLINK("x")', list: [1, 2] },

@@ -47,6 +47,7 @@ export function toActivityItem(item: host.ActivityItemView): wire.ActivityItem {
     state,
     workerId,
     priority: item.priority,
+    fairnessKey: item.fairnessKey,
     offeredTime: toWireTime(item.offeredTime),
     leaseUntil: toWireTimeOrNull(item.leaseUntil),
   };

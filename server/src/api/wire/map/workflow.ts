@@ -1,11 +1,17 @@
 /** Converts runs and their steps between host and wire. */
-import { PRIORITIES, priorityOf, type Priority } from '../../../engine/model/start-options.js';
+import {
+  PRIORITIES,
+  priorityOf,
+  type Fairness,
+  type Priority,
+} from '../../../engine/model/start-options.js';
 import { readTags } from '../../../engine/model/start-tags.js';
 import type { Tags } from '../../../engine/values/tags.js';
 import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
 import { FAILURE_KEY } from '../../../runtime/instance-state/instance-failure.js';
 import { parseConditions } from '../../../runtime/model/parse-condition.js';
+import { toStartFairness } from '../../../runtime/model/start-fairness.js';
 import type { IdempotencyKey } from '../../../runtime/model/idempotency-key.js';
 import type * as host from '../../../runtime/model/instance-types.js';
 import type { InstanceFilter } from '../../../store/records/instance-lists.js';
@@ -55,6 +61,7 @@ export function toStartRequest(data: JsonObject, start: WireStart): host.StartRe
     ...toDebounceRequest(start),
     ...(tag !== undefined && { tags: toTags(tag) }),
     ...(priority !== undefined && { priority: toPriority(priority) }),
+    fairness: toStartFairness(start),
     ...(onConflict !== undefined && { onConflict }),
     ...(conflictScope !== undefined && { conflictScope }),
   };
@@ -127,7 +134,7 @@ function toParentId(parent: string): string | null {
 }
 
 export function toWorkflowSummary(instance: host.InstanceListItem): wire.WorkflowSummary {
-  const { failure, index, priority, queued, restartedAs, restartOf, tags } = instance;
+  const { fairness, failure, index, priority, queued, restartedAs, restartOf, tags } = instance;
   const trigger = toTrigger(instance.trigger);
   // A `bigint` is written as a number.
   const fields = index as wire.IndexFields;
@@ -135,6 +142,7 @@ export function toWorkflowSummary(instance: host.InstanceListItem): wire.Workflo
     ...toWorkflowChange(instance),
     tags,
     priority,
+    ...fromFairness(fairness),
     queued,
     index: fields,
     failure,
@@ -142,6 +150,12 @@ export function toWorkflowSummary(instance: host.InstanceListItem): wire.Workflo
     restartedAs,
     trigger,
   };
+}
+
+function fromFairness(
+  fairness: Fairness | null,
+): Pick<wire.WorkflowSummary, 'fairnessKey' | 'fairnessWeight'> {
+  return { fairnessKey: fairness?.key ?? null, fairnessWeight: fairness?.weight ?? null };
 }
 
 function toTrigger(trigger: host.TriggerView | null): wire.StartedBy | null {
@@ -152,7 +166,15 @@ function toTrigger(trigger: host.TriggerView | null): wire.StartedBy | null {
 export function toWorkflowChange(
   instance: Omit<
     host.InstanceListItem,
-    'failure' | 'index' | 'tags' | 'priority' | 'queued' | 'restartOf' | 'restartedAs' | 'trigger'
+    | 'failure'
+    | 'fairness'
+    | 'index'
+    | 'tags'
+    | 'priority'
+    | 'queued'
+    | 'restartOf'
+    | 'restartedAs'
+    | 'trigger'
   >,
 ): wire.ChangedWorkflow {
   return {
@@ -200,11 +222,12 @@ export function toControlledWorkflow(
   mayRead: boolean,
 ): wire.ControlledWorkflow {
   if (mayRead) return toWorkflow(instance);
-  const { parent, priority, queued, restartedAs, restartOf, tags } = instance;
+  const { fairness, parent, priority, queued, restartedAs, restartOf, tags } = instance;
   const trigger = toTrigger(instance.trigger);
   const change = toWorkflowChange(instance);
+  const order = { priority, ...fromFairness(fairness), queued };
   const debounce = toDebounce(instance.debounce);
-  return { ...change, tags, priority, queued, debounce, parent, restartOf, restartedAs, trigger };
+  return { ...change, tags, ...order, debounce, parent, restartOf, restartedAs, trigger };
 }
 
 export function toStepExecution(step: host.StepView): StepExecution {

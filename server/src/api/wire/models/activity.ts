@@ -141,6 +141,7 @@ export type ActivityItemState = 'waiting' | 'held' | 'deferred' | 'limited';
  *   "executionId": 2,
  *   "attempt": 1,
  *   "priority": 3,
+ *   "fairnessKey": "acme",
  *   "offeredTime": "2026-05-04T10:20:30.123Z",
  *   "state": "held",
  *   "workerId": "w1",
@@ -171,6 +172,10 @@ export interface ActivityItem {
    * That of the run.
    */
   priority: Priority;
+  /**
+   * That of the run: among items of equal priority, keys take turns. Null if it has none.
+   */
+  fairnessKey: string | null;
   /**
    * ISO 8601, UTC.
    */

@@ -17,7 +17,8 @@ import type { Time } from './time.js';
 export interface BulkRequest {
   /**
    * What to do with each run. `retry` immediately retries the steps that are waiting for their next attempt; `restart` starts
-   * a new run with the same input, reference, tags and priority; `priority` changes the priority; `purge` removes runs that have ended.
+   * a new run with the same input, reference, tags, priority and fairness; `priority` changes the priority; `purge` removes runs that
+   * have ended.
    */
   action: BulkAction;
   /**

@@ -1,5 +1,6 @@
 /** The wire types of definitions. */
 import type { ConcurrencyDocument } from './concurrency.js';
+import type { FairnessDocument } from './fairness.js';
 import type { ProblemItem } from './problem.js';
 import type { StepLimitDocument } from './step-limit.js';
 import type { Time } from './time.js';
@@ -243,6 +244,8 @@ export interface DefinitionDocument {
    * The order in which the work of runs waits: 1 goes first, 5 last. The default is 3. A start can override it.
    */
   priority?: number | null;
+  /** Work of equal priority is handed out in turns, in proportion to the weights of its keys. A start can override it. */
+  fairness?: FairnessDocument | null;
   /**
    * How many runs of all versions are open at a time, for each key. The newest version's holds.
    */

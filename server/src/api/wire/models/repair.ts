@@ -182,6 +182,8 @@ export interface RepairWarning {
  *     "failingSince": null,
  *     "parent": null,
  *     "priority": 3,
+ *     "fairnessKey": null,
+ *     "fairnessWeight": null,
  *     "queued": false,
  *     "restartOf": null,
  *     "restartedAs": null,

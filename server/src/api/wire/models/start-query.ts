@@ -1,6 +1,7 @@
 /** The wire type of the options of a start. */
 import type { DebounceData } from './debounce.js';
 import type { Time } from './time.js';
+import type { FairnessWeight } from './fairness.js';
 import type { ConflictScope, OnConflict, Priority } from './workflow.js';
 
 /**
@@ -53,6 +54,17 @@ export interface StartQuery {
    * The order in which the work of the run waits, from 1 (first) to 5 (last). The default is the definition's `Priority`, or 3
    */
   priority?: Priority;
+  /**
+   * Whose work it is: among work of equal priority, keys take turns. At most 256 characters. An empty one means none. The default
+   * is the `Key` of the definition's `Fairness`
+   * @maxLength 256 must have at most 256 characters
+   */
+  fairnessKey?: string;
+  /**
+   * The share of the fairness key, from 0.01 to 100. The default is the `Weight` of the definition's `Fairness`, or 1. Requires a
+   * fairness key
+   */
+  fairnessWeight?: FairnessWeight;
   /**
    * What happens if another run of the same definition has the same reference. `allow` starts another run.
    * `fail` responds with 409 and the id of the other run. `existing` returns the other run and starts none. `terminate`

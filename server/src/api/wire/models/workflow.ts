@@ -1,5 +1,6 @@
 /** The wire types of runs and their steps. */
 import type { Debounce } from './debounce.js';
+import type { FairnessWeight } from './fairness.js';
 import type { DataObject, JsonValue } from './json-value.js';
 import type { Time } from './time.js';
 
@@ -184,6 +185,8 @@ export interface StartedBy {
  *   "reference": null,
  *   "tags": { "team": "billing" },
  *   "priority": 3,
+ *   "fairnessKey": "acme",
+ *   "fairnessWeight": 1,
  *   "queued": false,
  *   "index": { "customer": "C-17" },
  *   "status": "Complete",
@@ -203,6 +206,14 @@ export interface StartedBy {
 export interface WorkflowSummary extends ChangedWorkflow {
   tags: Tags;
   priority: Priority;
+  /**
+   * Whose work it is: among work of equal priority, keys take turns. Null if it has none.
+   */
+  fairnessKey: string | null;
+  /**
+   * The share of its fairness key; null if it has none.
+   */
+  fairnessWeight: FairnessWeight | null;
   /**
    * Whether its first step waits for other runs to end.
    */
@@ -254,6 +265,8 @@ export interface WorkflowParent extends WorkflowReference {
  *   "reference": null,
  *   "tags": { "team": "billing" },
  *   "priority": 3,
+ *   "fairnessKey": "acme",
+ *   "fairnessWeight": 1,
  *   "queued": false,
  *   "index": { "customer": "C-17" },
  *   "status": "Runnable",
@@ -305,6 +318,8 @@ export interface Workflow extends WorkflowSummary {
  *   "reference": null,
  *   "tags": { "team": "billing" },
  *   "priority": 3,
+ *   "fairnessKey": "acme",
+ *   "fairnessWeight": 1,
  *   "queued": false,
  *   "status": "Suspended",
  *   "outcome": null,
@@ -327,6 +342,14 @@ export interface ControlledWorkflow extends ChangedWorkflow {
    */
   debounce: Debounce | null;
   priority: Priority;
+  /**
+   * Whose work it is: among work of equal priority, keys take turns. Null if it has none.
+   */
+  fairnessKey: string | null;
+  /**
+   * The share of its fairness key; null if it has none.
+   */
+  fairnessWeight: FairnessWeight | null;
   /**
    * Whether its first step waits for other runs to end.
    */

@@ -122,7 +122,7 @@ async function isEmpty(collections: Collections): Promise<boolean> {
 
 async function beginImport(collections: Collections): Promise<ArchiveImport> {
   await markUnfinishedImport(collections);
-  for (const name of [...RECORD_COLLECTIONS, 'nodes'] as const)
+  for (const name of [...RECORD_COLLECTIONS, 'nodes', 'turns'] as const)
     await collections[name].deleteMany({});
   await ensureIndexes(collections);
   // There are no fields to add. Recording that saves servers the search.

@@ -3,12 +3,17 @@
  * holders, which are written before.
  */
 import { randomUUID } from 'node:crypto';
-import { priorityOf, DEFAULT_PRIORITY } from '../../../engine/model/start-options.js';
+import {
+  priorityOf,
+  DEFAULT_PRIORITY,
+  type Fairness,
+} from '../../../engine/model/start-options.js';
 import type { NeededSlot } from '../../../engine/model/slots.js';
 import type { ArchivedLimitRate, ArchivedSlot, ArchivedSlotWait } from '../../archive.js';
 import { decodeText, encodeText } from '../../text-codec.js';
 import type { Collections } from '../collections.js';
 import type { ActivityDocument, InstanceDocument } from '../documents.js';
+import { fairnessFieldsOf, fairnessOf } from '../fairness-fields.js';
 import type { LimitKeyDocument, NeedDocument, SlotWaitDocument } from '../slot-documents.js';
 import { slotFieldsOf } from '../slot-fields.js';
 import { limitKeyOf, needDocumentOf, neededSlotOf, onOf } from '../slot-names.js';
@@ -94,6 +99,7 @@ function waitOf(wait: SlotWaitDocument, state: SlotWaitDocument['state']): Archi
     instanceId: decodeText(instanceId),
     activityName: null,
     priority,
+    ...fairnessColumnsOf(wait),
     since,
     state,
     at,
@@ -109,11 +115,23 @@ function waitOfItem(item: ActivityDocument): ArchivedSlotWait {
     instanceId: decodeText(instanceId),
     activityName: decodeText(name),
     priority: priority ?? DEFAULT_PRIORITY,
+    ...fairnessColumnsOf(item),
     since: createdAt,
     state: slotState ?? 'offered',
     at: 0,
     needs: textOf(needs),
   };
+}
+
+function fairnessColumnsOf(
+  of: Parameters<typeof fairnessOf>[0],
+): Pick<ArchivedSlotWait, 'fairnessKey' | 'fairnessWeight'> {
+  const fairness = fairnessOf(of);
+  return { fairnessKey: fairness?.key ?? '', fairnessWeight: fairness?.weight ?? 1 };
+}
+
+function fairnessIn({ fairnessKey, fairnessWeight }: ArchivedSlotWait): Fairness | null {
+  return fairnessKey === '' ? null : { key: fairnessKey, weight: fairnessWeight };
 }
 
 function keyOf(on: string): Pick<ArchivedSlotWait, 'limitName' | 'limitKey'> {
@@ -153,6 +171,7 @@ function waitDocumentOf(item: ArchivedSlotWait, on: string): SlotWaitDocument {
     needs,
     on,
     priority: priorityOf(item.priority) ?? DEFAULT_PRIORITY,
+    ...fairnessFieldsOf(fairnessIn(item)),
     since: item.since,
     state: item.state === 'granted' ? 'granted' : 'waiting',
     at: item.at,

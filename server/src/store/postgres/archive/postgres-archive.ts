@@ -132,7 +132,9 @@ async function beginImport(database: Database, schema: Schema): Promise<ArchiveI
       'INSERT INTO @migrations (version, name, applied_at) VALUES ($1, $2, now()) ON CONFLICT (version) DO NOTHING',
       [UNFINISHED_IMPORT, 'unfinished import'],
     );
-    const tables = [...RECORD_TABLES, 'nodes', 'wakes', 'terms'].map((table) => `@${table}`);
+    const tables = [...RECORD_TABLES, 'nodes', 'wakes', 'terms', 'turns'].map(
+      (table) => `@${table}`,
+    );
     await statements.execute(`TRUNCATE ${tables.join(', ')}`);
   });
   return {

@@ -3,6 +3,7 @@ import type { ArchivedRecords, RecordKind } from '../../archive.js';
 import { ROW_COLUMNS, TABLES, type RowKind } from '../../sql/archive-tables.js';
 import type { Columns } from '../../sql/columns.js';
 import { DEFINITION_COLUMNS, DEFINITION_OPERATIONS, STAMP_COLUMNS } from '../../sql/definitions.js';
+import { turnsOfInstances, turnsOfItems, turnsOfWaits } from '../../sql/imported-turns.js';
 import { EVENT_COLUMNS } from '../../sql/events.js';
 import { encodeTextWithoutNul } from '../../text-codec.js';
 import type { Database } from '../database.js';
@@ -40,6 +41,7 @@ export const WRITERS: { readonly [Kind in RecordKind]: Write<Kind> } = {
       column: 'audit',
       lists: records.map(({ audit, id }) => [id, audit.map(auditBodyOf)]),
     });
+    await runSteps(database, turnsOfInstances(records));
   },
   async event(database, records) {
     await insert(database, TABLES.event, records, EVENT_COLUMNS);
@@ -53,9 +55,15 @@ export const WRITERS: { readonly [Kind in RecordKind]: Write<Kind> } = {
   joinedStart: rowWriter('joinedStart'),
   history: rowWriter('history'),
   subscription: rowWriter('subscription'),
-  activity: rowWriter('activity'),
+  async activity(database, records) {
+    await rowWriter('activity')(database, records);
+    await runSteps(database, turnsOfItems(records));
+  },
   slot: rowWriter('slot'),
-  slotWait: rowWriter('slotWait'),
+  async slotWait(database, records) {
+    await rowWriter('slotWait')(database, records);
+    await runSteps(database, turnsOfWaits(records));
+  },
   limitRate: rowWriter('limitRate'),
   bulkJob: rowWriter('bulkJob'),
   bulkIds: rowWriter('bulkIds'),

@@ -11,6 +11,7 @@ import { PRIORITY } from './0009-priority.js';
 import { QUEUED } from './0010-queued.js';
 import { SLOTS } from './0011-slots.js';
 import { DEBOUNCE } from './0012-debounce.js';
+import { FAIRNESS } from './0013-fairness.js';
 import type { Migration } from './migration.js';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   QUEUED,
   SLOTS,
   DEBOUNCE,
+  FAIRNESS,
 ];

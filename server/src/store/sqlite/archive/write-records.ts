@@ -2,6 +2,7 @@
 import type { ArchivedRecords, RecordKind } from '../../archive.js';
 import { ROW_COLUMNS, TABLES, type RowKind } from '../../sql/archive-tables.js';
 import { DEFINITION_COLUMNS, DEFINITION_OPERATIONS, STAMP_COLUMNS } from '../../sql/definitions.js';
+import { turnsOfInstances, turnsOfItems, turnsOfWaits } from '../../sql/imported-turns.js';
 import { insert } from '../../sql/statements.js';
 import type { Database } from '../database.js';
 import { runSteps } from '../shared-operations.js';
@@ -20,8 +21,10 @@ export const WRITERS: { readonly [Kind in RecordKind]: Write<Kind> } = {
     const row = { ...stamp, definitionId: id, version };
     runSteps(database, insert('definition_stamps', STAMP_COLUMNS, row));
   },
-  instance(database, { audit, input, ...record }) {
+  instance(database, instance) {
+    const { audit, input, ...record } = instance;
     insertInstanceRow(database, record, input);
+    runSteps(database, turnsOfInstances([instance]));
     for (const entry of audit) noteAction(database, record.id, entry);
   },
   event(database, event) {
@@ -32,9 +35,15 @@ export const WRITERS: { readonly [Kind in RecordKind]: Write<Kind> } = {
   joinedStart: rowWriter('joinedStart'),
   history: rowWriter('history'),
   subscription: rowWriter('subscription'),
-  activity: rowWriter('activity'),
+  activity(database, item) {
+    rowWriter('activity')(database, item);
+    runSteps(database, turnsOfItems([item]));
+  },
   slot: rowWriter('slot'),
-  slotWait: rowWriter('slotWait'),
+  slotWait(database, wait) {
+    rowWriter('slotWait')(database, wait);
+    runSteps(database, turnsOfWaits([wait]));
+  },
   limitRate: rowWriter('limitRate'),
   bulkJob: rowWriter('bulkJob'),
   bulkIds: rowWriter('bulkIds'),

@@ -1,17 +1,20 @@
 /** Activities as rows: inserting, reading, and the changes that follow from changes of their instance. */
 import type { ActivityRecord, NewActivityRecord } from '../../records/activities.js';
 import { activityOf, needsText } from '../../sql/activities.js';
+import { itemsLineOf } from '../../sql/item-turns.js';
+import { putTurn } from '../../sql/turns.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
+import { runSteps } from '../shared-operations.js';
 
 /**
  * An existing item with the same content keeps its position and its holder; if it has no holder, the claim of the new
  * item applies. Different content replaces it, because the pass that offered the old item wasn't committed.
  */
 const INSERT_ACTIVITY = `
-INSERT INTO activities (id, instanceId, name, priority, createdAt, availableAt, deferred, attempt, tokenHash, workerId,
-                        done, settled, needs, parameters)
-VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, 0, ?, ?)`;
+INSERT INTO activities (id, instanceId, name, priority, fairnessKey, fairnessWeight, createdAt, availableAt, deferred, attempt,
+                        tokenHash, workerId, done, settled, needs, parameters)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, 0, ?, ?)`;
 
 /** False: the same item exists. */
 export function insertActivity(database: Database, item: NewActivityRecord): boolean {
@@ -36,6 +39,8 @@ export function insertActivity(database: Database, item: NewActivityRecord): boo
     encodeText(item.instanceId),
     encodeText(item.name),
     item.priority,
+    encodeText(item.fairness?.key ?? ''),
+    item.fairness?.weight ?? 1,
     item.createdAt,
     item.claim?.leaseExpiresAt ?? item.createdAt,
     item.claim === undefined ? 0 : 1,
@@ -44,6 +49,7 @@ export function insertActivity(database: Database, item: NewActivityRecord): boo
     encodeOptional(needsText(item)),
     encodeText(item.parameters),
   );
+  runSteps(database, putTurn(itemsLineOf(item), { ...item, since: item.createdAt }));
   return true;
 }
 

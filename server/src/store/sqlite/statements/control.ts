@@ -10,9 +10,11 @@ import {
 } from '../../records/control.js';
 import { isLive } from '../../records/instances.js';
 import { messageBytes } from '../../records/messages.js';
+import { enterLines } from '../../sql/line-entries.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeText, encodeOptional } from '../../text-codec.js';
 import type { Database } from '../database.js';
+import { runSteps } from '../shared-operations.js';
 import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
 import { readInstance } from './instance-rows.js';
 import { appendToInbox } from './inbox-rows.js';
@@ -100,6 +102,7 @@ export function setPriority(
     key,
   );
   database.run('UPDATE slot_waits SET priority = ? WHERE instanceId = ?', priority, key);
+  runSteps(database, enterLines(current, priority));
   noteAction(database, id, audit);
   return { outcome: 'done', record: { ...current, priority, inSeq } };
 }

@@ -16,6 +16,7 @@ import {
 } from '../../sql/housekeeping.js';
 import { statusOf } from '../../sql/instances.js';
 import { insert } from '../../sql/statements.js';
+import { oldTurns, removeOldTurns } from '../../sql/turns.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
@@ -40,7 +41,9 @@ export function purge(
   const { isComplete, removed: instances } = removeInstances(database, [expired]);
   const { activities, events, joined } = runSteps(database, purgeRows(request));
   purgeRates(database, request);
-  return { instances, events, activities, isComplete: isComplete && joined < request.limit };
+  const turns = purgeTurns(database, request);
+  const isLast = Math.max(joined, turns) < request.limit;
+  return { instances, events, activities, isComplete: isComplete && isLast };
 }
 
 /** Of those, no unit is spent any more. */
@@ -51,6 +54,16 @@ function purgeRates(database: Database, { activitiesDoneBefore, limit }: PurgeRe
     activitiesDoneBefore,
     limit,
   );
+}
+
+/** Returns how many were looked at. */
+function purgeTurns(
+  database: Database,
+  { activitiesDoneBefore: before, limit }: PurgeRequest,
+): number {
+  const old = runSteps(database, oldTurns(before, limit));
+  for (const { keys, line } of old) runSteps(database, removeOldTurns(line, keys, before));
+  return old.reduce((count, { keys }) => count + keys.length, 0);
 }
 
 export function statistics(database: Database): StoreStatistics {

@@ -1,10 +1,10 @@
 /** The slots of commits and inserts. If some are refused, nothing else of the commit or insert happens. */
-import { DEFAULT_PRIORITY, type Priority } from '../../../engine/model/start-options.js';
+import { DEFAULT_PRIORITY } from '../../../engine/model/start-options.js';
 import type { NewActivityRecord } from '../../records/activities.js';
 import type { CommitOutcome, InsertInstance, InstanceCommit } from '../../records/instances.js';
 import type { LimitKey, RefusedSlots } from '../../records/slots.js';
-import { priorityOf } from '../../sql/instances.js';
-import { changeSlots, waitsAfter } from '../../sql/slot-rows.js';
+import { fairnessOf, priorityOf } from '../../sql/instances.js';
+import { changeSlots, waitsAfter, type Taking } from '../../sql/slot-rows.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { runSteps } from '../shared-operations.js';
@@ -42,17 +42,24 @@ function changed(
 ): { readonly refused: readonly RefusedSlots[]; readonly waits: readonly LimitKey[] } {
   const { id: instanceId, lastChangeAt: now, slots } = commit;
   const isPlaced = slots !== undefined && slots.take.length + slots.wait.length > 0;
-  const priority = isPlaced ? readPriority(database, instanceId) : DEFAULT_PRIORITY;
-  const taking = { instanceId, priority, now };
+  const position = isPlaced ? readPosition(database, instanceId) : NO_POSITION;
+  const taking = { ...position, instanceId, now };
   const { limitedBy, refused } = runSteps(database, changeSlots(commit, added, taking));
   const waits = refused.length > 0 ? [] : runSteps(database, waitsAfter(commit, limitedBy));
   return { refused, waits };
 }
 
-function readPriority(database: Database, id: string): Priority {
-  const row = database.get('SELECT priority FROM instances WHERE id = ?', encodeText(id));
+type Position = Pick<Taking, 'priority' | 'fairness'>;
+
+const NO_POSITION: Position = { priority: DEFAULT_PRIORITY, fairness: null };
+
+function readPosition(database: Database, id: string): Position {
+  const row = database.get(
+    'SELECT priority, fairnessKey, fairnessWeight FROM instances WHERE id = ?',
+    encodeText(id),
+  );
   if (row === null) throw new TypeError(`The instance ${id} does not exist`);
-  return priorityOf(row);
+  return { priority: priorityOf(row), fairness: fairnessOf(row) };
 }
 
 /** After the instance and its items have been inserted. */
@@ -61,6 +68,6 @@ export function insertSlots(
   insert: InsertInstance,
   added: readonly NewActivityRecord[],
 ): { readonly refused: readonly RefusedSlots[]; readonly limitedBy: readonly LimitKey[] } {
-  const { id: instanceId, priority, lastChangeAt: now } = insert.record;
-  return runSteps(database, changeSlots(insert, added, { instanceId, priority, now }));
+  const { fairness, id: instanceId, priority, lastChangeAt: now } = insert.record;
+  return runSteps(database, changeSlots(insert, added, { instanceId, priority, fairness, now }));
 }

@@ -11,7 +11,7 @@ import {
 } from '../../records/instances.js';
 import { JOINED_START_COLUMNS } from '../../sql/archive-tables.js';
 import { lastBefore, lastCounting, SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
-import { refusalByPlaces } from '../../sql/places.js';
+import { enterAtStart, refusalByPlaces } from '../../sql/places.js';
 import { openWindow } from '../../sql/starts.js';
 import { changesSlots } from '../../sql/slot-rows.js';
 import { insert } from '../../sql/statements.js';
@@ -74,6 +74,7 @@ function write(
   if (inserted.outcome !== 'inserted') return { result: inserted, added: [] };
   const added = insertSideRecords(database, side);
   insertInstanceRow(database, record, input);
+  runSteps(database, enterAtStart(record));
   insertDeliveries(database, [deliveries]);
   const { subscriptions } = side;
   const noEvents = subscriptions.length > 0 && hasNoEvents(database, subscriptions);

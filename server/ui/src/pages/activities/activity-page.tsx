@@ -45,6 +45,11 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
   { key: 'attempt', header: 'Delivery', kind: 'number', cell: ({ attempt }) => attempt },
   { key: 'priority', header: 'Priority', kind: 'number', cell: ({ priority }) => priority },
   {
+    key: 'fairness',
+    header: 'Fairness',
+    cell: ({ fairnessKey }) => (fairnessKey === null ? '–' : <bdi>{fairnessKey}</bdi>),
+  },
+  {
     key: 'offered',
     header: 'Offered',
     kind: 'time',

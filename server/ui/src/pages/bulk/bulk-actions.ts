@@ -36,7 +36,7 @@ export const BULK_ACTIONS: Readonly<Record<BulkAction, ActionWords>> = {
   restart: {
     label: 'Restart',
     done: 'restarted',
-    text: 'A new run starts for each, with the same input, reference, tags and priority. The runs stay as they are.',
+    text: 'A new run starts for each, with the same input, reference, tags, priority and fairness. The runs stay as they are.',
   },
   priority: {
     label: 'Change priority',

@@ -19,7 +19,7 @@ interface StartOptionsFormProps {
   readonly onChange: (choices: StartChoices) => void;
 }
 
-/** The reference, the tags, the priority and the time of a start. */
+/** The reference, the tags, the priority, the fairness and the time of a start. */
 export function StartOptionsForm(props: StartOptionsFormProps): ReactNode {
   const { choices, defaults, problems, onChange } = props;
   const set = (change: Partial<StartChoices>): void => onChange({ ...choices, ...change });
@@ -45,6 +45,7 @@ export function StartOptionsForm(props: StartOptionsFormProps): ReactNode {
         value={choices.priority ?? defaults.priority}
         onChange={(priority) => set({ priority })}
       />
+      <FairnessChoice {...props} />
       <TimeChoice {...props} />
     </div>
   );
@@ -98,6 +99,46 @@ function ScopeChoice({ choices, defaults, onChange }: StartOptionsFormProps): Re
         ))}
       </select>
     </label>
+  );
+}
+
+function FairnessChoice({
+  choices,
+  defaults,
+  problems,
+  onChange,
+}: StartOptionsFormProps): ReactNode {
+  const problemId = useId();
+  const set = (change: Partial<StartChoices>): void => onChange({ ...choices, ...change });
+  return (
+    <div>
+      <label className="field">
+        <span>Fairness key: whose work takes turns with that of others (optional)</span>
+        <input
+          value={choices.fairnessKey}
+          placeholder={defaults.fairnessKey ?? undefined}
+          maxLength={256}
+          spellCheck={false}
+          onChange={({ target }) => set({ fairnessKey: target.value })}
+        />
+      </label>
+      <label className="field">
+        <span>Weight of the key, from 0.01 to 100 (optional)</span>
+        <input
+          type="number"
+          min={0.01}
+          max={100}
+          step="any"
+          value={choices.fairnessWeight}
+          aria-invalid={problems.fairnessWeight !== undefined}
+          aria-describedby={problemId}
+          onChange={({ target }) => set({ fairnessWeight: target.value })}
+        />
+      </label>
+      <p className="form-message" id={problemId} role="status">
+        {problems.fairnessWeight}
+      </p>
+    </div>
   );
 }
 

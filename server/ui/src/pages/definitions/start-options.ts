@@ -34,6 +34,9 @@ export interface StartChoices {
   readonly tags: readonly TagRow[];
   /** Null for the definition's default. */
   readonly priority: number | null;
+  /** Empty for the definition's default. */
+  readonly fairnessKey: string;
+  readonly fairnessWeight: string;
   /** `debounce`: when no other start has come for a while. */
   readonly when: 'now' | 'at' | 'after' | 'debounce';
   /** A time in the chosen zone, in the format of an input of type `datetime-local`. */
@@ -50,6 +53,8 @@ export const NO_CHOICES: StartChoices = {
   conflictScope: null,
   tags: [],
   priority: null,
+  fairnessKey: '',
+  fairnessWeight: '',
   when: 'now',
   at: '',
   delay: '',
@@ -60,12 +65,21 @@ export const NO_CHOICES: StartChoices = {
 
 /** The choices that start a run like this one. */
 export function choicesOf({
+  fairnessKey,
+  fairnessWeight,
   priority,
   reference,
   tags,
-}: Pick<Workflow, 'priority' | 'reference' | 'tags'>): StartChoices {
+}: Pick<
+  Workflow,
+  'fairnessKey' | 'fairnessWeight' | 'priority' | 'reference' | 'tags'
+>): StartChoices {
   const rows = Object.entries(tags).map(([name, value]) => ({ name, value }));
-  return { ...NO_CHOICES, reference: reference ?? '', tags: rows, priority };
+  const fairness = {
+    fairnessKey: fairnessKey ?? '',
+    fairnessWeight: fairnessWeight === null ? '' : String(fairnessWeight),
+  };
+  return { ...NO_CHOICES, reference: reference ?? '', tags: rows, priority, ...fairness };
 }
 
 /** The definition's defaults for starts. */
@@ -75,17 +89,23 @@ export interface StartDefaults {
   readonly onConflict: OnConflict;
   readonly conflictScope: ConflictScope;
   readonly priority: number;
+  /** An expression; null: runs have no fairness key. */
+  readonly fairnessKey: string | null;
 }
 
 export function defaultsOf(
-  definition: Pick<DefinitionDocument, 'reference' | 'onConflict' | 'conflictScope' | 'priority'>,
+  definition: Pick<
+    DefinitionDocument,
+    'reference' | 'onConflict' | 'conflictScope' | 'priority' | 'fairness'
+  >,
 ): StartDefaults {
-  const { conflictScope, onConflict, priority, reference } = definition;
+  const { conflictScope, fairness, onConflict, priority, reference } = definition;
   return {
     reference: reference == null ? null : String(reference),
     onConflict: keyIn(CONFLICT_WORDS, onConflict) ?? 'allow',
     conflictScope: keyIn(SCOPE_WORDS, conflictScope) ?? 'open',
     priority: priority ?? 3,
+    fairnessKey: fairness == null ? null : String(fairness.key),
   };
 }
 
@@ -101,12 +121,13 @@ export function keyIn<Key extends string>(
 
 /** The problems that prevent the start, by option. */
 export type OptionProblems = Partial<
-  Record<'onConflict' | 'tags' | 'at' | 'delay' | 'period', string>
+  Record<'onConflict' | 'tags' | 'fairnessWeight' | 'at' | 'delay' | 'period', string>
 >;
 
 export function problemsOf(choices: StartChoices, defaults: StartDefaults): OptionProblems {
   const { reference, onConflict, tags, when, at, delay, period } = choices;
   const tagProblem = tagsProblem(tags) ?? colonProblem(tags);
+  const weightProblem = fairnessProblem(choices, defaults);
   const lacksReference =
     onConflict !== null &&
     onConflict !== 'allow' &&
@@ -115,12 +136,24 @@ export function problemsOf(choices: StartChoices, defaults: StartDefaults): Opti
   return {
     ...(lacksReference && { onConflict: 'This needs a reference.' }),
     ...(tagProblem !== null && { tags: tagProblem }),
+    ...(weightProblem !== null && { fairnessWeight: weightProblem }),
     ...(when === 'at' && timeOf(at) === '' && { at: 'Enter a date and a time.' }),
     ...(when === 'after' &&
       delay.trim() === '' && { delay: 'Enter a duration, such as 90 or 1:30:00.' }),
     ...(when === 'debounce' &&
       period.trim() === '' && { period: 'Enter a duration, such as 30 or 1:30:00.' }),
   };
+}
+
+function fairnessProblem(
+  { fairnessKey, fairnessWeight }: StartChoices,
+  defaults: StartDefaults,
+): string | null {
+  if (fairnessWeight === '') return null;
+  const weight = Number(fairnessWeight);
+  if (!(weight >= 0.01 && weight <= 100)) return 'Enter a number from 0.01 to 100.';
+  const hasKey = fairnessKey !== '' || defaults.fairnessKey !== null;
+  return hasKey ? null : 'This needs a fairness key.';
 }
 
 /** A start separates names and values by colons. */
@@ -131,6 +164,7 @@ function colonProblem(tags: readonly TagRow[]): string | null {
 
 export function startOptions(choices: StartChoices, version: number | undefined): StartOptions {
   const { reference, onConflict, conflictScope, priority, when, at, delay } = choices;
+  const { fairnessKey, fairnessWeight } = choices;
   const tags = tagsOf(choices.tags);
   return {
     ...(version !== undefined && { version }),
@@ -138,6 +172,8 @@ export function startOptions(choices: StartChoices, version: number | undefined)
     ...(onConflict !== null && { onConflict }),
     ...(conflictScope !== null && { conflictScope }),
     ...(priority !== null && { priority }),
+    ...(fairnessKey !== '' && { fairnessKey }),
+    ...(fairnessWeight !== '' && { fairnessWeight: Number(fairnessWeight) }),
     ...(Object.keys(tags).length > 0 && { tags }),
     ...(when === 'at' && { startAt: timeOf(at) }),
     ...(when === 'after' && { delay: delay.trim() }),

@@ -1,9 +1,10 @@
-/** The tags, index fields and priority of a run. Tags and fields link to the runs with the same value. */
+/** The tags, index fields, priority and fairness of a run. Tags and fields link to the runs with the same value. */
 import type { Workflow } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
+import { Fact } from '../../components/fact.js';
 import { PriorityChoice } from '../../components/priority-choice.js';
 import { DialogForm } from '../../components/dialog-form.js';
 import { TagRows } from '../../components/tag-rows.js';
@@ -33,7 +34,7 @@ export function RunTags({ run, onChange }: RunFieldsProps): ReactNode {
   );
 }
 
-export function RunPriority({ run, onChange }: RunFieldsProps): ReactNode {
+function RunPriority({ run, onChange }: RunFieldsProps): ReactNode {
   const [isEditing, setEditing] = useState(false);
   return (
     <>
@@ -46,6 +47,33 @@ export function RunPriority({ run, onChange }: RunFieldsProps): ReactNode {
       {isEditing && (
         <PriorityForm run={run} onChange={onChange} onClose={() => setEditing(false)} />
       )}
+    </>
+  );
+}
+
+/** In which order its work is handed out. */
+export function RunOrder({ run, onChange }: RunFieldsProps): ReactNode {
+  return (
+    <>
+      <Fact label="Priority">
+        <RunPriority {...{ run, onChange }} />
+      </Fact>
+      {run.fairnessKey !== null && (
+        <Fact label="Fairness">
+          <RunFairness run={run} />
+        </Fact>
+      )}
+    </>
+  );
+}
+
+/** A weight of 1 is the default. */
+function RunFairness({ run }: Pick<RunFieldsProps, 'run'>): ReactNode {
+  const { fairnessKey, fairnessWeight } = run;
+  return (
+    <>
+      <bdi>{fairnessKey}</bdi>
+      {fairnessWeight !== 1 && `, weight ${fairnessWeight}`}
     </>
   );
 }

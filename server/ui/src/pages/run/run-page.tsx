@@ -22,7 +22,7 @@ import { RepairPanel } from './repair/repair-panel.js';
 import { RunActions, useControl } from './run-actions.js';
 import { RunMenu } from './run-menu.js';
 import { RunDebounce } from './run-debounce.js';
-import { RunIndex, RunPriority, RunTags } from './run-fields.js';
+import { RunIndex, RunOrder, RunTags } from './run-fields.js';
 import { StepList } from './step-list/step-list.js';
 import { Timeline } from './timeline.js';
 import { TraceLink } from './trace-link.js';
@@ -225,9 +225,7 @@ function Facts({
           <RunDebounce debounce={run.debounce} />
         </Fact>
       )}
-      <Fact label="Priority">
-        <RunPriority {...{ run, onChange }} />
-      </Fact>
+      <RunOrder {...{ run, onChange }} />
       <Fact label="Tags">
         <RunTags {...{ run, onChange }} />
       </Fact>

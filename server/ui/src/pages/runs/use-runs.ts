@@ -112,7 +112,7 @@ function addedRuns(
 ): WorkflowSummary[] {
   const shown = new Set(page.items.map(({ workflowId }) => workflowId));
   const newest = page.items[0]?.startTime ?? '';
-  // The change stream has neither tags nor index fields nor the priority, and doesn't say whether a run is queued.
+  // The change stream has neither tags nor index fields nor the priority and fairness, and doesn't say whether a run is queued.
   return [...changes.values()]
     .filter((run) => !shown.has(run.workflowId) && run.startTime >= newest && matches(run, query))
     .map((run): WorkflowSummary => ({
@@ -120,6 +120,8 @@ function addedRuns(
       tags: {},
       index: {},
       priority: 3,
+      fairnessKey: null,
+      fairnessWeight: null,
       queued: false,
       failure: null,
     }))
@@ -148,12 +150,13 @@ function withNewer(
   return { ...page, items };
 }
 
-/** The changed run, with the tags, index fields, priority and failure that are known. */
+/** The changed run, with the tags, index fields, priority, fairness and failure that are known. */
 function withChange(run: WorkflowSummary, change: ChangedWorkflow | undefined): WorkflowSummary {
   if (change === undefined) return run;
-  const { index, priority, queued, tags } = run;
+  const { fairnessKey, fairnessWeight, index, priority, queued, tags } = run;
+  const order = { priority, fairnessKey, fairnessWeight, queued };
   const failure = change.failureTime === run.failureTime ? run.failure : null;
-  return { ...change, failure, index, priority, queued, tags };
+  return { ...change, failure, index, ...order, tags };
 }
 
 /** True if a shown run has failed for a reason that the change doesn't contain. */
