@@ -276,6 +276,21 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     shows: /not within .* are held and/,
     expected: 'red',
   },
+  {
+    name: 'joined-start',
+    patches: [
+      {
+        file: 'runtime/operations/window-joins.js',
+        find: `if (instance.debounce?.joins.includes(id) === true)
+        return { joined: await viewInstance(record) };`,
+        replace: '',
+      },
+    ],
+    test: 't46-debounced-starts.test',
+    only: 'sqlite',
+    shows: /is in two runs/,
+    expected: 'red',
+  },
 ];
 
 /** @param dist the folder of the built server. @returns the text of the file without the safeguard. @throws Error */

@@ -17,7 +17,7 @@ import {
 } from './support/counted-server.js';
 
 /** Some operations are made by chance: who waits for the end may read the run, and a node that has just started looks around. */
-const TRIES = 3;
+const TRIES = 10;
 
 /** A kind of run, and what it costs. */
 interface Kind {
@@ -28,8 +28,6 @@ interface Kind {
   readonly operations: readonly string[];
   readonly postgresStatements: number;
   readonly mongoWrites: number;
-  /** Further operations with a limit that isn't reached. */
-  readonly withLimit: readonly string[];
 }
 
 const callee = useCallee((_request, response) => response.end('{}'));
@@ -43,7 +41,6 @@ const ONE_CALL = {
   operations: ['insertInstance', 'commitInstance'],
   postgresStatements: 2,
   mongoWrites: 2,
-  withLimit: [],
 };
 const WORKED_ON = ['insertInstance', 'claimActivity', 'completeActivity', 'commitInstance'];
 
@@ -75,7 +72,6 @@ const KINDS: readonly Kind[] = [
     ],
     postgresStatements: 8,
     mongoWrites: 6,
-    withLimit: [],
   },
   {
     name: 'an activity for a worker that comes later',
@@ -88,7 +84,6 @@ const KINDS: readonly Kind[] = [
     operations: WORKED_ON,
     postgresStatements: 4,
     mongoWrites: 6,
-    withLimit: [],
   },
   {
     name: 'an activity for a worker that is waiting',
@@ -107,8 +102,6 @@ const KINDS: readonly Kind[] = [
     operations: WORKED_ON,
     postgresStatements: 8,
     mongoWrites: 5,
-    // Without a limit, the item is stored with its claim. The slots of a limit are only taken by a claim of its own.
-    withLimit: ['claimActivity'],
   },
 ];
 
@@ -138,25 +131,29 @@ describe.each(COUNTED)('a run on $kind', (counted) => {
     return run;
   };
 
-  const operationsOf = async (run: () => Promise<void>): Promise<readonly string[]> => {
+  /** @param least if a run makes no more than these, there is no further try */
+  const operationsOf = async (
+    run: () => Promise<void>,
+    least: readonly string[],
+  ): Promise<readonly string[]> => {
     const tries: string[][] = [];
-    for (let n = 0; n < TRIES; n += 1) {
+    for (let n = 0; n < TRIES && (tries.at(-1)?.length ?? Infinity) > least.length; n += 1) {
       const { reads, writes } = await server.during(run);
       tries.push([...writes, ...reads].filter((name) => !BY_CHANCE.has(name)).sort());
     }
-    return tries.reduce((least, each) => (each.length < least.length ? each : least));
+    return tries.reduce((fewest, each) => (each.length < fewest.length ? each : fewest));
   };
 
   it.skipIf(!available).each(KINDS)('costs what it did before limits: $name', async (of) => {
     const run = await define(of, []);
-    expect(await operationsOf(run)).toEqual(of.operations.toSorted());
+    expect(await operationsOf(run, of.operations)).toEqual(of.operations.toSorted());
     const { mongoWrites, postgresStatements } = of;
     if (kind === 'postgres') {
-      const statements = await server.fewest(run, POSTGRES_STATEMENTS);
+      const statements = await server.fewest(run, POSTGRES_STATEMENTS, postgresStatements);
       expect(statements.length).toBeLessThanOrEqual(postgresStatements);
     }
     if (kind === 'mongo') {
-      const writes = await server.fewest(run, MONGO_WRITES);
+      const writes = await server.fewest(run, MONGO_WRITES, mongoWrites);
       expect(writes.length).toBeLessThanOrEqual(mongoWrites);
     }
   });
@@ -170,7 +167,7 @@ describe.each(COUNTED)('a run on $kind', (counted) => {
       await put(full, '{"concurrency": 9}');
       await put(fast, '{"rate": {"count": 1000, "per": 1, "burst": 100}}');
       const run = await define(of, [full, fast]);
-      expect(await operationsOf(run)).toEqual([...of.operations, ...of.withLimit].toSorted());
+      expect(await operationsOf(run, of.operations)).toEqual(of.operations.toSorted());
     },
   );
 });

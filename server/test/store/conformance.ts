@@ -33,6 +33,7 @@ import { describeQueues } from './conformance/queues.js';
 import { describeRefusedValues } from './conformance/refused-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
 import { describeSlotActivities } from './conformance/slot-activities.js';
+import { describeSlotClaims } from './conformance/slot-claims.js';
 import { describeSlotGrants } from './conformance/slot-grants.js';
 import { describeSlotRaces } from './conformance/slot-races.js';
 import { describeSlotUse } from './conformance/slot-use.js';
@@ -100,6 +101,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeSlots(underTest);
     describeSlotGrants(underTest);
     describeSlotActivities(underTest);
+    describeSlotClaims(underTest);
     describeSlotUse(underTest);
     describeSlotWaits(underTest);
     describeSlotRaces(underTest);

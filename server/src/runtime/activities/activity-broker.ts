@@ -25,7 +25,8 @@ import type { PullRequest, WorkItem } from './activity-types.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
 import { PollCounts, type PollCount } from '../workers/poll-counts.js';
 import type { Service } from '../../base/service.js';
-import type { WorkerReservations } from '../instance-state/unsaved-changes.js';
+import type { ReservedActivity, WorkerReservations } from '../instance-state/unsaved-changes.js';
+import { RefusedNames } from './refused-names.js';
 import type { PreparedClaim, WorkClaims } from './work-claims.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { WorkMemory, type WorkRoom } from './work-memory.js';
@@ -73,6 +74,7 @@ export class ActivityBroker implements Service, WorkerReservations {
   readonly #waitingForMemory = new Set<Waiter>();
   readonly #memory = new WorkMemory();
   readonly #reservations = new Map<string, Reservation>();
+  readonly #refused: RefusedNames;
   /** Names for which the store is being searched; `again` is true if another search must follow. */
   readonly #serving = new Map<string, { again: boolean }>();
   readonly #scan: PeriodicTask;
@@ -83,6 +85,7 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   constructor(options: ActivityBrokerOptions) {
     this.#options = options;
+    this.#refused = new RefusedNames(options.clock);
     this.#scan = new PeriodicTask({
       name: 'look for waiting work',
       clock: options.clock,
@@ -144,16 +147,23 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   // -- WorkerReservations: workers for activities that are being created
 
-  reserve(name: string, activityId: string, length: number): ActivityClaim | null {
+  reserve({ id, length, name, needsSlots }: ReservedActivity): ActivityClaim | null {
+    if (needsSlots && this.#refused.has(name)) return null;
     const [next] = this.#waiters.get(name) ?? [];
     // Without memory for it, the item is offered to all workers.
     const room = next === undefined ? null : this.#memory.tryReserve(next.memory, length);
     if (room === null) return null;
     const [waiter] = this.#takeWaiters(name, 1);
     if (waiter === undefined) return null;
-    const prepared = this.#options.claims.prepare(activityId, waiter);
-    this.#reservations.set(activityId, { waiter, prepared, room });
+    const prepared = this.#options.claims.prepare(id, waiter);
+    this.#reservations.set(id, { waiter, prepared, room });
     return prepared.claim;
+  }
+
+  refused(activityId: string): void {
+    const reservation = this.#reservations.get(activityId);
+    if (reservation !== undefined) this.#refused.add(reservation.waiter.name);
+    this.release(activityId);
   }
 
   release(activityId: string): void {

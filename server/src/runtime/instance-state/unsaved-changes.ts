@@ -18,14 +18,23 @@ import { writeWork } from './message-codec.js';
 /** Records beyond this number move from the state to the history, so that the state doesn't grow in a loop. */
 const RECENT_RECORDS_MAX = 64;
 
+export interface ReservedActivity {
+  readonly id: string;
+  readonly name: string;
+  /** Of its parameters, in characters. */
+  readonly length: number;
+  readonly needsSlots: boolean;
+}
+
 /**
  * Workers that are waiting on this node. A new activity can be assigned to one directly, which saves a write and a search.
  */
 export interface WorkerReservations {
-  /** @param length length of its parameters, in characters */
-  reserve(name: string, activityId: string, length: number): ActivityClaim | null;
+  reserve(activity: ReservedActivity): ActivityClaim | null;
   /** Called if the activity won't be offered: its worker continues to wait. */
   release(activityId: string): void;
+  /** Called if the store refuses the slots of the activity. Its worker continues to wait. */
+  refused(activityId: string): void;
 }
 
 export function noSideRecords(): SideRecords {
@@ -130,9 +139,15 @@ export class UnsavedChanges {
     return count === 0 ? undefined : { take, wait, begun, free };
   }
 
-  /** Called when the store refuses slots to these executions. */
-  slotsRefused(executions: readonly string[]): void {
-    for (const execution of executions) this.#takenSlots.delete(execution);
+  /** Called when the store refuses slots to these executions. Items among them are offered without a claim. */
+  slotsRefused(executions: readonly string[], workers: WorkerReservations): void {
+    for (const execution of executions) {
+      this.#takenSlots.delete(execution);
+      const item = this.#activities.get(execution);
+      if (item?.claim === undefined) continue;
+      workers.refused(execution);
+      this.#activities.set(execution, withoutClaim(item));
+    }
   }
 
   /** The modifications that were applied. */
@@ -181,8 +196,12 @@ export class UnsavedChanges {
     const traced = trace === undefined ? {} : { trace };
     for (const { id, name, needs, ...work } of offers) {
       const parameters = writeWork({ ...work, ...traced });
-      // One that needs slots is claimed together with them.
-      const claim = needs === undefined ? workers.reserve(name, id, parameters.length) : null;
+      const claim = workers.reserve({
+        id,
+        name,
+        length: parameters.length,
+        needsSlots: needs !== undefined,
+      });
       this.#activities.set(id, {
         id,
         instanceId,
@@ -216,4 +235,12 @@ export class UnsavedChanges {
     instance.spilled += records.length;
     instance.recent = [];
   }
+}
+
+function withoutClaim(item: NewActivityRecord): NewActivityRecord {
+  const unclaimed: { -readonly [Member in keyof NewActivityRecord]: NewActivityRecord[Member] } = {
+    ...item,
+  };
+  delete unclaimed.claim;
+  return unclaimed;
 }

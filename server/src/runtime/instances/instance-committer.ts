@@ -318,7 +318,8 @@ export class InstanceCommitter implements FirstPass {
     const { session } = this;
     session.now = this.#parts.environment.clock.now();
     refuseSlots(session, refused);
-    this.#unsaved.slotsRefused(refused.map(({ execution }) => execution));
+    const executions = refused.map(({ execution }) => execution);
+    this.#unsaved.slotsRefused(executions, this.#parts.environment.workers);
     return 'merged';
   }
 

@@ -1,14 +1,12 @@
 /** Activities: inserts and removals with their instances, results, leases and takeovers. */
 import type { Priority } from '../../engine/model/start-options.js';
-import type { LimitKey } from '../records/slots.js';
+import { takesSlots, type LimitKey } from '../records/slots.js';
 import type {
-  ActivityClaim,
   ActivityPosition,
   ActivityRecord,
   NewActivityRecord,
   ReleasedActivity,
 } from '../records/activities.js';
-import { itemsQueueOf, type Line } from '../records/turns.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import { compareText } from '../text-order.js';
@@ -23,26 +21,12 @@ import {
   putWait,
   waitedAmong,
 } from './slot-rows.js';
-import { putTurn } from './turns.js';
+import { held, putItem } from './new-items.js';
 
-/**
- * Adds an item. An existing item with the same content keeps its position and its holder. Returns the key for which it waits;
- * null: none.
- */
+/** Adds an item. Returns the key for which it waits; null: none. */
 export function insertActivity(data: MemoryData, item: NewActivityRecord): LimitKey | null {
-  const known = data.activities.get(item.id);
-  const sameContent =
-    known?.record.name === item.name && known.record.parameters === item.parameters;
-  if (known === undefined || !sameContent) {
-    const fresh = freshActivity(item);
-    data.activities.set(item.id, fresh);
-    putTurn(data, lineOf(item), { ...item, since: item.createdAt });
-    return offerItem(data, fresh.record, item.createdAt);
-  }
-  if (item.claim !== undefined && isWaiting(known)) {
-    data.activities.set(item.id, held(known, item.claim));
-  }
-  return null;
+  const added = putItem(data, item);
+  return added === null || takesSlots(item) ? null : offerItem(data, added, item.createdAt);
 }
 
 export function settleActivity(data: MemoryData, id: string): void {
@@ -211,55 +195,13 @@ export function findUnsettledActivities(
     .slice(0, limit);
 }
 
-/** In which the item takes turns. */
-export function lineOf({ name, priority }: Pick<ActivityRecord, 'name' | 'priority'>): Line {
-  return { queue: itemsQueueOf(name), priority };
-}
-
 function firstDone(left: ActivityPosition, right: ActivityPosition): number {
   return left.doneAt - right.doneAt || compareText(left.id, right.id);
-}
-
-function freshActivity(item: NewActivityRecord): StoredActivity {
-  const { claim, createdAt, fairness, id, instanceId, name, needs, parameters, priority } = item;
-  const record: ActivityRecord = {
-    id,
-    instanceId,
-    name,
-    parameters,
-    priority,
-    ...(fairness !== undefined && { fairness }),
-    ...(needs !== undefined && needs.length > 0 && { needs }),
-    createdAt,
-    availableAt: createdAt,
-    attempt: 0,
-    tokenHash: null,
-    workerId: null,
-    done: false,
-    withdrawn: false,
-  };
-  const waiting = { record, deferred: false, result: null, doneAt: null, settled: false };
-  return claim === undefined ? waiting : held(waiting, claim);
-}
-
-export function held(item: StoredActivity, claim: ActivityClaim): StoredActivity {
-  const record: ActivityRecord = {
-    ...item.record,
-    availableAt: claim.leaseExpiresAt,
-    attempt: item.record.attempt + 1,
-    tokenHash: claim.tokenHash,
-    workerId: claim.workerId,
-  };
-  return { ...item, record, deferred: false };
 }
 
 function heldBy(data: MemoryData, id: string, tokenHash: string): StoredActivity | null {
   const known = data.activities.get(id);
   return known?.record.tokenHash === tokenHash && !known.record.done ? known : null;
-}
-
-function isWaiting(item: StoredActivity): boolean {
-  return !item.record.done && !item.record.withdrawn && item.record.tokenHash === null;
 }
 
 export function isAvailable(item: StoredActivity, now: number): boolean {

@@ -1,7 +1,7 @@
 /** Slots and waits as they are stored: who may take slots, and what changes with commits, inserts and items. */
 import type { Fairness, Priority } from '../../engine/model/start-options.js';
 import { isLive, type InstanceCommit } from '../records/instances.js';
-import type { ActivityRecord } from '../records/activities.js';
+import type { ActivityRecord, NewActivityRecord } from '../records/activities.js';
 import { beginTimeOf, readLimitRule, spend, type LimitRule } from '../records/rates.js';
 import {
   distinctKeys,
@@ -12,11 +12,13 @@ import {
   type RefusedSlots,
   type SlotRequest,
   slotsKeyOf,
+  takesSlots,
   type SlotWait,
 } from '../records/slots.js';
 import type { Line, Turns } from '../records/turns.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import type { HeldSlot, MemoryData, StoredWait } from './memory-data.js';
+import { putItem } from './new-items.js';
 import { keyOf } from './resources.js';
 import { putTurn, saveTurns, turnsOf } from './turns.js';
 
@@ -98,17 +100,33 @@ export function changeSlots(
   const items = side.activities.flatMap(({ id: execution, needs }) =>
     needs === undefined ? [] : unknownLimits(data, execution, needs),
   );
-  if (items.length > 0 || slots === undefined) return items;
-  const before = copiesOf(data.rates, data.slotWaits, data.slots, data.turns);
-  for (const { execution } of slots.free) freeSlots(data, execution);
-  const refused = takeAll(data, slots.take, taking);
+  const claimed = side.activities.filter(takesSlots);
+  if (items.length > 0 || (slots === undefined && claimed.length === 0)) return items;
+  const { free = [], take = [], wait = [] } = slots ?? {};
+  const before = copiesOf(data.activities, data.rates, data.slotWaits, data.slots, data.turns);
+  for (const { execution } of free) freeSlots(data, execution);
+  const refused = [
+    ...takeAll(data, take, taking),
+    ...claimed.flatMap((item) => takeItem(data, item)),
+  ];
   if (refused.length > 0) {
     restore(before);
     return refused;
   }
-  for (const { on, ...wait } of slots.wait) {
-    putWait(data, { ...wait, ...taking }, { on, state: 'waiting' });
+  for (const { on, ...request } of wait) {
+    putWait(data, { ...request, ...taking }, { on, state: 'waiting' });
   }
+  return [];
+}
+
+/** An item that a worker gets with the commit. It holds its slots for those that follow. */
+function takeItem(data: MemoryData, item: NewActivityRecord): readonly RefusedSlots[] {
+  putItem(data, item);
+  const asking = askingOf(item);
+  const answer =
+    asking === null ? null : takeSlots(data, asking, { now: item.createdAt, isActivity: true });
+  if (answer?.isFree === false) return [refusedOf(answer)];
+  data.slotWaits.delete(item.id);
   return [];
 }
 
@@ -138,10 +156,12 @@ function takeAll(
   return requests.flatMap((request) => {
     const asking = { ...request, ...taking, since: now };
     const answer = takeSlots(data, asking, { now });
-    if (answer.isFree) return [];
-    const { execution, isUnknown, on } = answer;
-    return [{ execution, on, ...(isUnknown === true && { isUnknown }) }];
+    return answer.isFree ? [] : [refusedOf(answer)];
   });
+}
+
+function refusedOf({ execution, isUnknown, on }: RefusedSlots): RefusedSlots {
+  return { execution, on, ...(isUnknown === true && { isUnknown }) };
 }
 
 type Copies = readonly (readonly [Map<string, unknown>, readonly [string, unknown][]])[];
@@ -157,7 +177,9 @@ export function restore(copies: Copies): void {
   }
 }
 
-export function askingOf(item: ActivityRecord): Asking | null {
+export function askingOf(
+  item: Pick<ActivityRecord, 'createdAt' | 'fairness' | 'id' | 'instanceId' | 'needs' | 'priority'>,
+): Asking | null {
   const { createdAt: since, fairness = null, id: execution, instanceId, priority } = item;
   const [first, ...others] = item.needs ?? [];
   if (first === undefined) return null;

@@ -18,7 +18,7 @@ import {
   type BulkWriteResult,
   type Collection,
 } from 'mongodb';
-import type { ActivityClaim, NewActivityRecord } from '../records/activities.js';
+import type { NewActivityRecord } from '../records/activities.js';
 import type { HistoryRecord, InstanceCommit, SideRecords } from '../records/instances.js';
 import type { SubscriptionRecord } from '../records/events.js';
 import { encodeText } from '../text-codec.js';
@@ -33,6 +33,7 @@ import type { MongoContext } from './mongo-context.js';
 import type { GroupedInserts } from './grouped-inserts.js';
 import { throwUnlessDuplicates } from './mongo-errors.js';
 import { packText } from './packed-text.js';
+import { releasedSlots } from './item-slots.js';
 import { needDocumentOf } from './slot-names.js';
 
 export interface Attempt extends Provenance {
@@ -121,9 +122,7 @@ export async function takeBackClaims(
   { activities }: MongoContext,
   items: readonly NewActivityRecord[],
 ): Promise<void> {
-  const releases = items.flatMap(({ id, claim, createdAt }) =>
-    claim === undefined ? [] : [releaseClaim(encodeText(id), claim, createdAt)],
-  );
+  const releases = items.flatMap((item) => releaseClaim(item));
   if (releases.length > 0) await activities.bulkWrite(releases, { ordered: false });
 }
 
@@ -215,25 +214,38 @@ function lackingSlotFields(item: ActivityDocument): object {
 
 /** For an item that is inserted as claimed: the claim also applies to an existing item without a holder. */
 function claimWaiting(item: ActivityDocument): readonly AnyBulkWriteOperation<ActivityDocument>[] {
-  const { _id, contentHash, availableAt, tokenHash, workerId } = item;
+  const { _id, contentHash, availableAt, slots, slotTry, tokenHash, workerId } = item;
   if (tokenHash === null) return [];
+  const claim = { availableAt, tokenHash, workerId, deferred: false };
+  const held = slots === undefined ? {} : { slots, slotTry };
   return [
     update(
       { _id, contentHash, done: false, settled: false, tokenHash: null },
-      { $set: { availableAt, tokenHash, workerId, deferred: false }, $inc: { attempt: 1 } },
+      {
+        $set: { ...claim, ...held },
+        $inc: { attempt: 1 },
+        ...(slots !== undefined && { $unset: { slotOn: '', slotState: '' } }),
+      },
     ),
   ];
 }
 
-function releaseClaim(
-  _id: string,
-  claim: ActivityClaim,
-  createdAt: number,
-): AnyBulkWriteOperation<ActivityDocument> {
-  return update<ActivityDocument>(
-    { _id, tokenHash: encodeText(claim.tokenHash), done: false },
-    { $set: { availableAt: createdAt, tokenHash: null, workerId: null } },
+function releaseClaim({
+  claim,
+  createdAt,
+  id,
+  needs = [],
+}: NewActivityRecord): readonly AnyBulkWriteOperation<ActivityDocument>[] {
+  if (claim === undefined) return [];
+  const { set, ...rest } = releasedSlots(
+    needs.length === 0 ? {} : { needs: needs.map(needDocumentOf) },
   );
+  return [
+    update<ActivityDocument>(
+      { _id: encodeText(id), tokenHash: encodeText(claim.tokenHash), done: false },
+      { $set: { availableAt: createdAt, tokenHash: null, workerId: null, ...set }, ...rest },
+    ),
+  ];
 }
 
 function update<Item extends { readonly _id: string }>(

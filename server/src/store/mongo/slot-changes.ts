@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { Priority } from '../../engine/model/start-options.js';
 import type { NewActivityRecord } from '../records/activities.js';
 import type { SideRecords } from '../records/instances.js';
-import type { LimitKey, RefusedSlots, SlotChanges, SlotRequest } from '../records/slots.js';
+import {
+  takesSlots,
+  type LimitKey,
+  type RefusedSlots,
+  type SlotChanges,
+  type SlotRequest,
+} from '../records/slots.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { FAR_FUTURE_MS } from '../store.js';
 import type { ActivityDocument } from './documents.js';
@@ -50,7 +56,7 @@ export interface Changing extends FairnessFields {
 export interface PreparedChanges {
   readonly replaced: readonly ReplacedKey[];
   readonly waits: readonly SlotWaitDocument[];
-  /** For the items that are offered, by id as stored. */
+  /** Of the items, by id as stored. */
   readonly items: ReadonlyMap<string, ItemFields>;
   /** Keys for which new items wait. */
   readonly limitedBy: readonly LimitKey[];
@@ -78,7 +84,8 @@ export async function prepareChanges(
   const items = side.activities.filter(needsSlots);
   const unknown = await unknownLimits(context, items);
   if (unknown.length > 0) return { refused: unknown };
-  const askings = slots.take.map((request) => askingOf(request, changing));
+  const claimed = items.filter(takesSlots).map((item) => askingOfItem(item, instanceId));
+  const askings = [...slots.take.map((request) => askingOf(request, changing)), ...claimed];
   const freed = freedBy(changing);
   const taken = await takeAll(context, askings, { freed, now, taker });
   if (!taken.isFree) return { refused: taken.refused.map(refusedSlotsOf) };
@@ -96,10 +103,14 @@ export async function prepareChanges(
     guard,
   }));
   await putWaits(context, waits);
+  const waiting = items.filter((item) => !takesSlots(item));
+  const offered = await offerItems(context, waiting, { ...changing, freed, waits });
+  const held = claimed.map((asking) => [asking.execution, heldFieldsOf(asking)] as const);
   return {
     replaced: taken.replaced,
     waits,
-    ...(await offerItems(context, items, { ...changing, freed, waits })),
+    items: new Map([...offered.items, ...held]),
+    limitedBy: offered.limitedBy,
   };
 }
 
@@ -142,6 +153,21 @@ function refusedSlotsOf({ answer, asking }: RefusedAsking): RefusedSlots {
   return isUnknown === true ? { ...refused, isUnknown } : refused;
 }
 
+function askingOfItem(
+  { createdAt, fairness, id, needs = [], priority }: NewActivityRecord,
+  instanceId: string,
+): Asking {
+  return {
+    execution: encodeText(id),
+    instanceId,
+    needs: needs.map(needDocumentOf),
+    own: [],
+    priority,
+    ...fairnessFieldsOf(fairness ?? null),
+    since: createdAt,
+  };
+}
+
 interface Offering extends Changing {
   readonly freed: Freed;
   readonly waits: readonly SlotWaitDocument[];
@@ -157,15 +183,7 @@ async function offerItems(
   const limitedBy = new Map<string, LimitKey>();
   const fresh = await freshAmong(context, items);
   if (fresh.length === 0) return { items: fields, limitedBy: [] };
-  const askings = fresh.map(({ createdAt, fairness = null, id, needs = [], priority }): Asking => ({
-    execution: encodeText(id),
-    instanceId,
-    needs: needs.map(needDocumentOf),
-    own: [],
-    priority,
-    ...fairnessFieldsOf(fairness),
-    since: createdAt,
-  }));
+  const askings = fresh.map((item) => askingOfItem(item, instanceId));
   const now = Math.min(...askings.map(({ since }) => since));
   const states = await readKeys(context, onsOf(askings), now);
   const byAge = await behindNow(context, askings, freed);
@@ -206,6 +224,11 @@ async function freshAmong(
     .toArray();
   const hashes = new Map(found.map(({ _id, contentHash }) => [_id, contentHash]));
   return items.filter((item) => hashes.get(encodeText(item.id)) !== contentHashOf(item));
+}
+
+/** Of an item that a worker gets with the commit. */
+function heldFieldsOf({ needs }: Asking): ItemFields {
+  return { needs, slots: needs, slotTry: randomUUID() };
 }
 
 function itemFieldsOf({ needs }: Asking, on: string | null): ItemFields {

@@ -16,7 +16,7 @@ import type {
 } from '../records/instances.js';
 import type { Columns } from '../sql/columns.js';
 import { CLAIM_NAMES, claimOf } from '../sql/instances.js';
-import { changesSlots } from '../sql/slot-rows.js';
+import { changesSlots } from '../sql/slot-changes.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import {

@@ -15,7 +15,7 @@ import {
   waitsAfter,
   type ChangedSlots,
   type Taking,
-} from '../sql/slot-rows.js';
+} from '../sql/slot-changes.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database, Statements } from './database.js';
 import { lockKeys } from './key-locks.js';

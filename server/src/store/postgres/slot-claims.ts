@@ -2,7 +2,7 @@
 import type { ActivityRecord } from '../records/activities.js';
 import { slotsKeyOf, type LimitKey } from '../records/slots.js';
 import { activityOf } from '../sql/activities.js';
-import { claimSlots, limitSame } from '../sql/slot-rows.js';
+import { claimSlots, limitSame } from '../sql/item-slots.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database, Statements } from './database.js';
 import { lockKeys } from './key-locks.js';

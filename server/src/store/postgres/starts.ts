@@ -22,7 +22,7 @@ import type { Columns } from '../sql/columns.js';
 import { lastBefore, lastCounting, summaryOf } from '../sql/instances.js';
 import { enterAtStart, entersLine, refusalByPlaces } from '../sql/places.js';
 import { openWindow } from '../sql/starts.js';
-import { changesSlots, slotKeysOf } from '../sql/slot-rows.js';
+import { changesSlots, slotKeysOf } from '../sql/slot-changes.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Statements } from './database.js';

@@ -21,9 +21,23 @@ export interface SlotWait extends SlotRequest {
   readonly on: LimitKey;
 }
 
+/** Whether a new item takes its slots with the commit that adds it, because a worker gets it at once. */
+export function takesSlots({
+  claim,
+  needs = [],
+}: {
+  readonly claim?: unknown;
+  readonly needs?: readonly NeededSlot[];
+}): boolean {
+  return claim !== undefined && needs.length > 0;
+}
+
 /** What a commit changes: first it frees, then it takes. What it takes and offers counts for what follows. */
 export interface SlotChanges {
-  /** Executions that begin with the commit. If one of them can't have all of its slots, the commit changes nothing. */
+  /**
+   * Executions that begin with the commit. If one of them, or a new item with a claim, can't have all of its slots, the commit changes
+   * nothing.
+   */
   readonly take: readonly SlotRequest[];
   /** Executions that wait from now on. */
   readonly wait: readonly Omit<SlotWait, 'instanceId' | 'priority' | 'fairness'>[];

@@ -10,7 +10,8 @@ import type { NeededSlot } from '../records/slots.js';
 import type { OperationResult } from '../store-operations.js';
 import type { Columns } from './columns.js';
 import { fairnessOf, priorityOf } from './instances.js';
-import { askingOf, freeSlots, putOffered, waitedAmong } from './slot-rows.js';
+import { askingOf } from './item-slots.js';
+import { freeSlots, putOffered, waitedAmong } from './slot-rows.js';
 import { selectOne, type SqlOperations, type SqlSteps } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 

@@ -3,9 +3,6 @@
  *
  * All steps run in a transaction: SQLite has one writer, and PostgreSQL has taken the locks of all keys before (rule S15).
  */
-import type { Fairness, Priority } from '../../engine/model/start-options.js';
-import type { ActivityRecord, NewActivityRecord } from '../records/activities.js';
-import type { InstanceCommit } from '../records/instances.js';
 import {
   beginTimeOf,
   readLimitRule,
@@ -19,7 +16,6 @@ import {
   type NeededSlot,
   type RefusedSlots,
 } from '../records/slots.js';
-import { FAR_FUTURE_MS } from '../store.js';
 import {
   RATE_COLUMNS,
   REPLACE_RATE,
@@ -237,144 +233,6 @@ export function* freeSlots(execution: string): SqlSteps<void> {
   yield* change('DELETE FROM @slots WHERE execution = ?', execution);
 }
 
-type Slotted = Pick<InstanceCommit, 'side' | 'slots'>;
-
-/** Whether a commit or an insert needs the steps of `changeSlots`. */
-export function changesSlots({ side, slots }: Slotted): boolean {
-  return slots !== undefined || side.activities.some(({ needs = [] }) => needs.length > 0);
-}
-
-/** All keys about which a commit or an insert decides, or which it frees. */
-export function slotKeysOf({ side, slots }: Slotted): readonly LimitKey[] {
-  const { free = [], take = [], wait = [] } = slots ?? {};
-  const requests = [...free, ...take, ...wait].flatMap(({ needs }) => needs);
-  return distinctKeys([...requests, ...side.activities.flatMap(({ needs = [] }) => needs)]);
-}
-
-export interface Taking {
-  readonly instanceId: string;
-  readonly priority: Priority;
-  readonly fairness: Fairness | null;
-  readonly now: number;
-}
-
-export interface ChangedSlots {
-  /** If not empty, everything must be rolled back. */
-  readonly refused: readonly RefusedSlots[];
-  /** Keys for which new items wait. */
-  readonly limitedBy: readonly LimitKey[];
-}
-
-/**
- * Frees, takes and waits for what a commit or an insert asks for. Its instance and its items have been written before.
- * @param items those that were added, without those that existed
- */
-export function* changeSlots(
-  { side, slots }: Slotted,
-  items: readonly NewActivityRecord[],
-  taking: Taking,
-): SqlSteps<ChangedSlots> {
-  const { begun = [], free = [], take = [], wait = [] } = slots ?? {};
-  const asked = [...take, ...side.activities].flatMap(({ needs = [] }) => needs);
-  const rules = yield* rulesOf(asked.map(({ limit }) => limit));
-  const unknown = side.activities.flatMap(({ id, needs = [] }) => unknownOf(rules, id, needs));
-  if (unknown.length > 0) return { refused: unknown, limitedBy: [] };
-  for (const { execution } of free) yield* freeSlots(execution);
-  const refused: RefusedSlots[] = [];
-  for (const request of take) {
-    const asking = { ...request, ...taking, since: taking.now };
-    const answer = yield* takeSlots(rules, asking, { now: taking.now });
-    if (answer.isFree) continue;
-    const { execution, isUnknown, on } = answer;
-    refused.push({ execution, on, ...(isUnknown === true && { isUnknown }) });
-  }
-  if (refused.length > 0) return { refused, limitedBy: [] };
-  for (const { on, ...request } of wait) {
-    yield* putWait({ ...request, ...taking }, { on, state: 'waiting' });
-  }
-  const limitedBy: LimitKey[] = [];
-  for (const item of items) limitedBy.push(...(yield* offerItem(rules, item)));
-  for (const execution of begun) yield* removeWait(execution);
-  return { refused: [], limitedBy: distinctKeys(limitedBy) };
-}
-
-function unknownOf(
-  rules: Rules,
-  execution: string,
-  needs: readonly NeededSlot[],
-): readonly RefusedSlots[] {
-  const on = needs.find(({ limit }) => !rules.has(limit));
-  if (on === undefined) return [];
-  return [{ execution, on: { limit: on.limit, key: on.key }, isUnknown: true }];
-}
-
-type Item = Pick<
-  ActivityRecord,
-  'id' | 'instanceId' | 'name' | 'needs' | 'priority' | 'fairness' | 'createdAt'
->;
-
-export function askingOf(item: Item): Asking | null {
-  const { createdAt: since, fairness = null, id: execution, instanceId, priority } = item;
-  const [first, ...others] = item.needs ?? [];
-  if (first === undefined) return null;
-  return { execution, instanceId, priority, fairness, since, needs: [first, ...others] };
-}
-
-/** An item that needs slots is in its queue while they are free, and waits while they aren't. Returns the key for which it waits. */
-function* offerItem(rules: Rules, item: Item): SqlSteps<readonly LimitKey[]> {
-  const asking = askingOf(item);
-  if (asking === null) return [];
-  const answer = yield* judge(rules, asking, { now: item.createdAt });
-  if (!answer.isFree) return [yield* limitItem(item, answer.on)];
-  yield* putWait(asking, { on: asking.needs[0], state: 'offered' }, item.name);
-  return [];
-}
-
-/**
- * Takes the slots of an item that is being claimed. If it can't have them, no claim finds it until its turn comes, and the key for
- * which it waits is returned.
- */
-export function* claimSlots(item: Item, now: number): SqlSteps<LimitKey | null> {
-  const asking = askingOf(item);
-  if (asking === null) return null;
-  const rules = yield* rulesOf(asking.needs.map(({ limit }) => limit));
-  const answer = yield* takeSlots(rules, asking, { now, isActivity: true });
-  if (!answer.isFree) return yield* limitItem(item, answer.on);
-  yield* removeWait(item.id);
-  return null;
-}
-
-/** No claim finds the item until its turn comes. */
-function* limitItem(item: Item, on: LimitKey): SqlSteps<LimitKey> {
-  const asking = askingOf(item);
-  if (asking === null) return on;
-  yield* change(
-    'UPDATE @activities SET availableAt = ?, deferred = TRUE, tokenHash = NULL, workerId = NULL WHERE id = ?',
-    FAR_FUTURE_MS,
-    item.id,
-  );
-  yield* putWait(asking, { on, state: 'waiting' }, item.name);
-  return on;
-}
-
-const SAME_MAX = 200;
-
-/** Of the items of its fairness key that need the same as one that waits, and come after it, many wait at once: they can't have their slots either. */
-export function* limitSame(item: Item, on: LimitKey, now: number): SqlSteps<void> {
-  const text = `SELECT id, createdAt, fairnessWeight, instanceId FROM @activities AS item INDEXED BY activities_queue
-    WHERE name = ? AND priority = ? AND fairnessKey = ? AND done = FALSE AND settled = FALSE AND availableAt <= ? AND needs = ?
-      AND EXISTS (SELECT 1 FROM @instances AS owner WHERE owner.id = item.instanceId AND owner.status = 'Runnable')
-    ORDER BY availableAt, id LIMIT ?`;
-  const needs = JSON.stringify(item.needs);
-  const { fairness, name, priority } = item;
-  const rows = yield* select(text, name, priority, fairness?.key ?? '', now, needs, SAME_MAX);
-  for (const row of rows) {
-    const same = { ...item, id: row.text('id'), createdAt: row.number('createdAt') };
-    const own = fairness && { fairness: { ...fairness, weight: row.number('fairnessWeight') } };
-    yield* limitItem({ ...same, ...own, instanceId: row.text('instanceId') }, on);
-  }
-}
-
 /** Those of these keys for which somebody waits. */
 export function* waitedAmong(keys: readonly LimitKey[]): SqlSteps<readonly LimitKey[]> {
   const waited: LimitKey[] = [];
@@ -383,13 +241,4 @@ export function* waitedAmong(keys: readonly LimitKey[]): SqlSteps<readonly Limit
     if ((yield* selectOne(text, on.limit, on.key, 'waiting')) !== null) waited.push(on);
   }
   return waited;
-}
-
-/** The keys that a commit tells its caller. */
-export function* waitsAfter(
-  { slots }: Slotted,
-  limitedBy: readonly LimitKey[],
-): SqlSteps<readonly LimitKey[]> {
-  const freed = slots?.free.flatMap(({ needs }) => needs) ?? [];
-  return distinctKeys([...limitedBy, ...(yield* waitedAmong(freed))]);
 }

@@ -49,7 +49,7 @@ export interface DriverOptions {
   /** Whether the instance is written and read back; called after every call of the engine. */
   readonly reload?: () => boolean;
   /** How the first step waits. */
-  readonly waits?: Pick<Parameters<typeof startSession>[1], 'startAt' | 'queues'>;
+  readonly waits?: Pick<Parameters<typeof startSession>[1], 'startAt' | 'queues' | 'debounce'>;
   /** More steps without a wait than this end the test: the definition loops forever. */
   readonly stepsMax?: number;
   /** The limits that exist. Default: all, with slots for everyone. */

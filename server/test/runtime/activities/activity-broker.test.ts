@@ -243,12 +243,14 @@ describe('a worker that has disconnected (AC2)', () => {
   });
 });
 
+const NEW_ITEM = { id: 'i/1/0', name: 'ship', length: 100, needsSlots: false };
+
 describe('an activity created while a worker is waiting', () => {
   it('is created as claimed, and handed out once it is stored (AC1)', async () => {
     const broker = startBroker();
     const waiting = poll(broker);
     await settled();
-    const claim = broker.reserve('ship', 'i/1/0', 100);
+    const claim = broker.reserve(NEW_ITEM);
     expect(claim).not.toBeNull();
     expect(waiting.answer()).toBeUndefined();
     const activity = { ...work('i'), claim: claim! };
@@ -268,10 +270,11 @@ describe('an activity created while a worker is waiting', () => {
     const broker = startBroker();
     const waiting = poll(broker);
     await settled();
-    broker.reserve('ship', 'i/1/0', 100);
-    broker.release('i/1/0');
+    const limited = { ...NEW_ITEM, needsSlots: true };
+    broker.reserve(limited);
+    broker.refused('i/1/0');
     await settled();
-    expect(waiting.answer()).toBeUndefined();
+    expect([broker.reserve(limited), waiting.answer()]).toEqual([null, undefined]);
     await offerWork('j');
     broker.offered('ship');
     expect(await waiting.over).toBe('j');
@@ -281,7 +284,7 @@ describe('an activity created while a worker is waiting', () => {
     const broker = startBroker();
     const waiting = poll(broker, { timeoutMs: 5000 });
     await settled();
-    broker.reserve('ship', 'i/1/0', 100);
+    broker.reserve(NEW_ITEM);
     clock.advance(5000);
     await settled();
     expect(waiting.answer()).toBeUndefined();
@@ -291,7 +294,7 @@ describe('an activity created while a worker is waiting', () => {
 
   it('is offered on this and other nodes if no worker was reserved', async () => {
     const broker = startBroker();
-    expect(broker.reserve('ship', 'i/1/0', 100)).toBeNull();
+    expect(broker.reserve(NEW_ITEM)).toBeNull();
     const activity = await offerWork('i');
     broker.created([activity]);
     expect(hinted).toEqual(['ship']);

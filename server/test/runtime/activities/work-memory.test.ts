@@ -177,12 +177,18 @@ it('reserves a new item for a waiting poll only if it fits into the memory of it
   await first.over;
   poll('a');
   await settled();
-  expect(broker.reserve('ship', 'j/1/0', PARAMETERS.length)).toBeNull();
-  expect(broker.reserve('ship', 'j/1/0', 100)).not.toBeNull();
+  expect(
+    broker.reserve({ name: 'ship', id: 'j/1/0', length: PARAMETERS.length, needsSlots: false }),
+  ).toBeNull();
+  expect(
+    broker.reserve({ name: 'ship', id: 'j/1/0', length: 100, needsSlots: false }),
+  ).not.toBeNull();
   broker.release('j/1/0');
   first.end();
   await settled();
-  expect(broker.reserve('ship', 'j/1/0', PARAMETERS.length)).not.toBeNull();
+  expect(
+    broker.reserve({ name: 'ship', id: 'j/1/0', length: PARAMETERS.length, needsSlots: false }),
+  ).not.toBeNull();
   expect(account.used).toBe(PARAMETERS.length * 8);
   broker.release('j/1/0');
   await settled();

@@ -29,12 +29,14 @@ function scene(claim: ActivityClaim | null = null) {
   const workers = {
     reserve: () => claim,
     release: (activityId: string) => released.push(activityId),
+    refused: (activityId: string) => released.push(activityId),
   };
   /** The run requests these changes, and they are collected. */
   const collect = (changes: Partial<Changes> = {}) => {
     run.changes = { ...noChanges(), ...changes };
     unsaved.collect(run, workers);
   };
+  const refuse = (id: string) => unsaved.slotsRefused([id], workers);
   const record = (pointerId: number): StepRecord => ({
     pointerId,
     stepId: 'wait',
@@ -53,7 +55,7 @@ function scene(claim: ActivityClaim | null = null) {
     instance.recent.push(...Array.from({ length: count }, (_, index) => record(first + index)));
     collect();
   };
-  return { collect, endSteps, released, run, unsaved };
+  return { collect, endSteps, refuse, released, run, unsaved };
 }
 
 describe('the collected changes of a run', () => {
@@ -154,6 +156,17 @@ describe('an activity', () => {
     collect({ activities: [OFFER] });
     expect(unsaved.side.activities[0]!.claim).toEqual(claim);
     expect(unsaved.activityIds).toEqual([OFFER.id]);
+  });
+
+  it('loses its claim, and releases its worker, when its slots are refused', () => {
+    const { collect, refuse, released, unsaved } = scene(claimBy('anna'));
+    collect({ activities: [OFFER] });
+    refuse(OFFER.id);
+    expect(released).toEqual([OFFER.id]);
+    expect(unsaved.side.activities).toMatchObject([{ id: OFFER.id, name: OFFER.name }]);
+    expect(unsaved.side.activities[0]).not.toHaveProperty('claim');
+    refuse(OFFER.id);
+    expect(released).toEqual([OFFER.id]);
   });
 
   it('releases its worker when it is removed', () => {

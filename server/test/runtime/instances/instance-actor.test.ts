@@ -51,7 +51,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
     logger: createLogger({ level: 'silent' }),
     limits: { stepsWithoutWaitMax: 1000, openStepsMax: 1000, instanceLengthMax: 1e6 },
     metrics: { commitLost: () => told.push('lost'), fenced: () => told.push('fenced') },
-    workers: { reserve: () => null, release: () => undefined },
+    workers: { reserve: () => null, release: () => undefined, refused: () => undefined },
     store: {
       getInstance: (id) => store.getInstance(id),
       commitInstance: (commit) => {

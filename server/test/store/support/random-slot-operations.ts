@@ -60,6 +60,8 @@ const changes = fc.record({
       n: fc.integer({ min: 5, max: 6 }),
       needs: optional(needs),
       fair: fairness,
+      by: optional(worker),
+      leaseMs: fc.integer({ min: 1, max: 30 }),
     }),
     { maxLength: 2, selector: ({ n }) => n },
   ),
@@ -92,16 +94,27 @@ function slotsOf(of: string, { at, begun, free, take, wait }: Changes): SlotChan
 
 const sideOf = (of: string, { at, items }: Changes) => ({
   ...NO_SIDE,
-  activities: items.map(({ fair, n, needs: needed }) =>
+  activities: items.map(({ by, fair, leaseMs, n, needs: needed }) =>
     activityOf(`${of}/${n}`, of, {
       // The same id always has the same content: of another one, the stores free slots at different moments of a commit.
       name: n === 5 ? 'ship' : 'pack',
       createdAt: at,
       ...(needed !== null && { needs: needed }),
       ...(fair !== null && { fairness: fair }),
+      ...(by !== null && { claim: claimBy(by, at + leaseMs) }),
     }),
   ),
 });
+
+/** Of an item that exists, a claim would come with other needs. */
+async function withoutClaims(store: Store, of: string, changed: Changes): Promise<Changes> {
+  const known = await store.getActivities(changed.items.map(({ n }) => `${of}/${n}`));
+  const exists = new Set(known.map((item) => item.id));
+  const items = changed.items.map((item) =>
+    exists.has(`${of}/${item.n}`) ? { ...item, by: null } : item,
+  );
+  return { ...changed, items };
+}
 
 const COMMIT_ENDS = { status: 'Complete', endTime: 9000, outcome: 'Succeeded' } as const;
 
@@ -117,27 +130,29 @@ export const slotOperation: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: fc.tuple(id, priority, fairness, optional(changes)).map(
-      ([of, first, fair, changed]): Step =>
-        (store) =>
-          store
-            .insertInstance({
-              record: instanceOf(of, {
-                priority: first,
-                fairness: fair,
-                startTime: changed?.at ?? 1000,
-              }),
-              side: changed === null ? NO_SIDE : sideOf(of, changed),
-              ...(changed !== null && { slots: slotsOf(of, changed) }),
-            })
-            .then((result) => ({ ...result, noEvents: undefined })),
-    ),
+    arbitrary: fc
+      .tuple(id, priority, fairness, optional(changes))
+      .map(([of, first, fair, asked]): Step => async (store) => {
+        const changed = asked && (await withoutClaims(store, of, asked));
+        return store
+          .insertInstance({
+            record: instanceOf(of, {
+              priority: first,
+              fairness: fair,
+              startTime: changed?.at ?? 1000,
+            }),
+            side: changed === null ? NO_SIDE : sideOf(of, changed),
+            ...(changed !== null && { slots: slotsOf(of, changed) }),
+          })
+          .then((result) => ({ ...result, noEvents: undefined }));
+      }),
   },
   {
     weight: 8,
     arbitrary: fc
       .tuple(id, changes, fc.integer({ min: 0, max: 9 }))
-      .map(([of, changed, n]): Step => async (store) => {
+      .map(([of, asked, n]): Step => async (store) => {
+        const changed = await withoutClaims(store, of, asked);
         const record = await store.getInstance(of);
         if (record === null || (record.status !== 'Runnable' && record.status !== 'Suspended'))
           return null;

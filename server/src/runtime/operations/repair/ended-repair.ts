@@ -16,7 +16,11 @@ export function hasUnsentEnd({ outbox }: Instance): boolean {
 }
 
 /** No work is offered before the instance has been loaded. */
-const NO_WORKERS = { reserve: () => null, release: () => undefined };
+const NO_WORKERS = {
+  reserve: () => null,
+  release: () => undefined,
+  refused: () => undefined,
+};
 
 /** @returns the record after the repair; null if the instance has changed, and nothing was written */
 export async function commitRepair(

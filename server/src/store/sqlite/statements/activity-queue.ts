@@ -4,7 +4,7 @@ import { distinctKeys, type LimitKey } from '../../records/slots.js';
 import { activityOf } from '../../sql/activities.js';
 import { IN_ANY_PRIORITY } from '../../sql/activity-queue.js';
 import { hasKeyedItems, itemsLineOf, nextItem } from '../../sql/item-turns.js';
-import { claimSlots } from '../../sql/slot-rows.js';
+import { claimSlots } from '../../sql/item-slots.js';
 import { handOut } from '../../sql/turns.js';
 import type { OperationArguments } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';

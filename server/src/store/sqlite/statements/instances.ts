@@ -12,7 +12,7 @@ import type {
 import type { WindowChange } from '../../records/windows.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { CLAIM_NAMES, claimOf } from '../../sql/instances.js';
-import { changesSlots } from '../../sql/slot-rows.js';
+import { changesSlots } from '../../sql/slot-changes.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { settleAllOf } from './activity-rows.js';

@@ -4,7 +4,7 @@ import type { NewActivityRecord } from '../../records/activities.js';
 import type { CommitOutcome, InsertInstance, InstanceCommit } from '../../records/instances.js';
 import type { LimitKey, RefusedSlots } from '../../records/slots.js';
 import { fairnessOf, priorityOf } from '../../sql/instances.js';
-import { changeSlots, waitsAfter, type Taking } from '../../sql/slot-rows.js';
+import { changeSlots, waitsAfter, type Taking } from '../../sql/slot-changes.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { runSteps } from '../shared-operations.js';

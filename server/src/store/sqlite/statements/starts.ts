@@ -13,7 +13,7 @@ import { JOINED_START_COLUMNS } from '../../sql/archive-tables.js';
 import { lastBefore, lastCounting, SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
 import { enterAtStart, refusalByPlaces } from '../../sql/places.js';
 import { openWindow } from '../../sql/starts.js';
-import { changesSlots } from '../../sql/slot-rows.js';
+import { changesSlots } from '../../sql/slot-changes.js';
 import { insert } from '../../sql/statements.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
