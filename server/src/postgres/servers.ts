@@ -187,8 +187,8 @@ export class PostgresServers {
       keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
       statement_timeout: sessionLimits?.statementTimeoutMs ?? false,
       ...(sessionLimits !== null && { lock_timeout: sessionLimits.lockTimeoutMs }),
-      // Limits that belong to a transaction are sent together with its statement.
-      pipeline: this.transactionLimits !== null,
+      // Statements of a transaction are sent without waiting for the answers that nothing depends on.
+      pipeline: true,
       types: PARSERS,
     };
   }

@@ -8,6 +8,7 @@
  *      waits for a lock, the others do not wait for it. A group that fails because the database does not respond fails as a
  *      whole (rule S5).
  *  GC3 Two operations with the same key are never in flight at the same time, so a group never contains two rows of one id.
+ *      Two groups never contain operations with the same lock: those of one process would wait for each other in the database.
  *  GC4 The count and size of a group are limited, and so is the number of groups in flight. A group without a prompt
  *      response (its connection may be dead) no longer counts, so that it does not hold back the others.
  */
@@ -31,6 +32,8 @@ export interface RepeatLimits {
 export interface GroupCommitOptions<Request, Outcome> {
   /** Two requests with the same key run one after the other; null if the request has no key. */
   readonly keyOf?: (request: Request) => string | null;
+  /** The locks that the database takes for the request. Those with the same lock share a group, or run one after the other. */
+  readonly locksOf?: (request: Request) => readonly string[];
   /** Approximate number of characters of the request. @default 0 */
   readonly sizeOf?: (request: Request) => number;
   /** @default 100 */
@@ -46,6 +49,7 @@ export interface GroupCommitOptions<Request, Outcome> {
 interface Waiting<Request, Outcome> {
   readonly request: Request;
   readonly key: string | null;
+  readonly locks: readonly string[];
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -67,6 +71,7 @@ export class GroupCommit<Request, Outcome> {
   readonly #options: GroupCommitOptions<Request, Outcome>;
   #waiting: Waiting<Request, Outcome>[] = [];
   readonly #keysInFlight = new Set<string>();
+  readonly #locksInFlight = new Set<string>();
   #groupsInFlight = 0;
   #isScheduled = false;
 
@@ -77,7 +82,8 @@ export class GroupCommit<Request, Outcome> {
   submit(request: Request): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const key = this.#options.keyOf?.(request) ?? null;
-      this.#waiting.push({ request, key, resolve, reject });
+      const locks = this.#options.locksOf?.(request) ?? [];
+      this.#waiting.push({ request, key, locks, resolve, reject });
       this.#schedule();
     });
   }
@@ -95,10 +101,13 @@ export class GroupCommit<Request, Outcome> {
   #sendWhatMay(): void {
     while (this.#mayStart()) {
       const group = this.#takeGroup();
-      // All waiting operations have the key of one in flight.
+      // All waiting operations have the key, or a lock, of one in flight.
       if (group.length === 0) return;
       this.#groupsInFlight += 1;
-      for (const { key } of group) if (key !== null) this.#keysInFlight.add(key);
+      for (const { key, locks } of group) {
+        if (key !== null) this.#keysInFlight.add(key);
+        for (const lock of locks) this.#locksInFlight.add(lock);
+      }
       void runForServer(() => this.#run(group));
     }
   }
@@ -122,13 +131,13 @@ export class GroupCommit<Request, Outcome> {
         left = left.concat(this.#waiting.slice(index));
         break;
       }
-      if (each.key !== null) {
-        if (keys.has(each.key) || this.#keysInFlight.has(each.key)) {
-          left.push(each);
-          continue;
-        }
-        keys.add(each.key);
+      const { key, locks } = each;
+      const isTaken = key !== null && (keys.has(key) || this.#keysInFlight.has(key));
+      if (isTaken || locks.some((lock) => this.#locksInFlight.has(lock))) {
+        left.push(each);
+        continue;
       }
+      if (key !== null) keys.add(key);
       size += sizeOf?.(each.request) ?? 0;
       group.push(each);
     }
@@ -154,7 +163,10 @@ export class GroupCommit<Request, Outcome> {
       await this.#failOrRepeat(group, error, sentAt);
     } finally {
       clearTimeout(patience);
-      for (const { key } of group) if (key !== null) this.#keysInFlight.delete(key);
+      for (const { key, locks } of group) {
+        if (key !== null) this.#keysInFlight.delete(key);
+        for (const lock of locks) this.#locksInFlight.delete(lock);
+      }
       stopCounting();
     }
   }

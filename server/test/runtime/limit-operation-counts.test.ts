@@ -170,4 +170,27 @@ describe.each(COUNTED)('a run on $kind', (counted) => {
       expect(await operationsOf(run, of.operations)).toEqual(of.operations.toSorted());
     },
   );
+
+  it.skipIf(!available)('costs one insert, once slots of the limit were refused', async () => {
+    const { client } = server;
+    const name = fresh('limit');
+    const put = (body: string) =>
+      client.call('PUT', `/api/limit/${name}`, { body, type: 'application/json' });
+    await put('{"concurrency": 2}');
+    const call = step('a', 'HttpRequest', { BaseUrl: `"${callee.url}"`, Resource: '"/"' });
+    const definition = await client.define([{ ...call, Limits: [{ Name: name, Units: 2 }] }]);
+    await put('{"concurrency": 1}');
+    const insertsOfStart = async (): Promise<number> => {
+      const { writes } = await server.during(async () => {
+        const id = await client.start(definition);
+        await client.call('DELETE', `/api/workflow/${id}`);
+      });
+      return writes.filter((each) => each === 'insertInstance').length;
+    };
+    expect(await insertsOfStart()).toBe(2);
+    // On a slow machine, what was refused may be forgotten meanwhile.
+    const tries: number[] = [];
+    while (tries.length < TRIES && tries.at(-1) !== 1) tries.push(await insertsOfStart());
+    expect(tries.at(-1)).toBe(1);
+  });
 });

@@ -34,6 +34,7 @@ import { describeRefusedValues } from './conformance/refused-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
 import { describeSlotActivities } from './conformance/slot-activities.js';
 import { describeSlotClaims } from './conformance/slot-claims.js';
+import { describeSlotsAtOnce } from './conformance/slots-at-once.js';
 import { describeSlotGrants } from './conformance/slot-grants.js';
 import { describeSlotRaces } from './conformance/slot-races.js';
 import { describeSlotUse } from './conformance/slot-use.js';
@@ -102,6 +103,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeSlotGrants(underTest);
     describeSlotActivities(underTest);
     describeSlotClaims(underTest);
+    describeSlotsAtOnce(underTest);
     describeSlotUse(underTest);
     describeSlotWaits(underTest);
     describeSlotRaces(underTest);

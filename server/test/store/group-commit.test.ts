@@ -60,6 +60,23 @@ describe('GroupCommit', () => {
     expect(await Promise.all(others)).toEqual(['done b', 'done c', 'done d']);
   });
 
+  it('sends no request with a lock of a group in flight, and others beside it (GC3)', async () => {
+    const { groups, sent } = createGroups({
+      patienceMs: 0,
+      locksOf: (request) => [request.slice(0, 1)],
+    });
+    const results = ['a1', 'a2'].map((request) => groups.submit(request));
+    await settled();
+    results.push(...['a3', 'b1'].map((request) => groups.submit(request)));
+    await expect.poll(() => sent.length).toBe(2);
+    expect(sent.map(({ requests }) => requests)).toEqual([['a1', 'a2'], ['b1']]);
+    sent[0]!.answer();
+    await expect.poll(() => sent.length).toBe(3);
+    expect(sent[2]!.requests).toEqual(['a3']);
+    for (const group of sent) group.answer();
+    expect(await Promise.all(results)).toEqual(['done a1', 'done a2', 'done a3', 'done b1']);
+  });
+
   it('repeats the requests of a group one by one if one of them fails it (GC2)', async () => {
     const bad = new Error('bad value');
     const { groups, sent } = createGroups();

@@ -26,7 +26,7 @@ import { PeriodicTask } from '../../base/periodic-task.js';
 import { PollCounts, type PollCount } from '../workers/poll-counts.js';
 import type { Service } from '../../base/service.js';
 import type { ReservedActivity, WorkerReservations } from '../instance-state/unsaved-changes.js';
-import { RefusedNames } from './refused-names.js';
+import { RefusedLately } from '../../base/limits/refused-lately.js';
 import type { PreparedClaim, WorkClaims } from './work-claims.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { WorkMemory, type WorkRoom } from './work-memory.js';
@@ -74,7 +74,7 @@ export class ActivityBroker implements Service, WorkerReservations {
   readonly #waitingForMemory = new Set<Waiter>();
   readonly #memory = new WorkMemory();
   readonly #reservations = new Map<string, Reservation>();
-  readonly #refused: RefusedNames;
+  readonly #refused: RefusedLately;
   /** Names for which the store is being searched; `again` is true if another search must follow. */
   readonly #serving = new Map<string, { again: boolean }>();
   readonly #scan: PeriodicTask;
@@ -85,7 +85,7 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   constructor(options: ActivityBrokerOptions) {
     this.#options = options;
-    this.#refused = new RefusedNames(options.clock);
+    this.#refused = new RefusedLately(options.clock);
     this.#scan = new PeriodicTask({
       name: 'look for waiting work',
       clock: options.clock,

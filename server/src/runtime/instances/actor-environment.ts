@@ -12,6 +12,7 @@ import type { PassEnvironment, PassLimits } from '../passes/pass-environment.js'
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { Announcement } from '../notifications/change-announcer.js';
 import type { ChangeTimes } from './change-times.js';
+import type { LikelyRefusals } from './likely-refusals.js';
 import type { ChildReference } from '../instance-state/message-codec.js';
 import type { WorkerReservations } from '../instance-state/unsaved-changes.js';
 
@@ -31,6 +32,7 @@ export interface ActorEnvironment extends PassEnvironment {
   readonly limits: ActorLimits;
   readonly metrics: Pick<RuntimeMetrics, 'commitLost' | 'fenced'>;
   readonly workers: WorkerReservations;
+  readonly likelyRefusals: LikelyRefusals;
 
   /** The index fields that apply to instances of this definition now: its newest version's. */
   indexPaths(definition: WorkflowDefinition): IndexPaths | Promise<IndexPaths>;

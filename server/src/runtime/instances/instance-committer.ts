@@ -14,7 +14,6 @@
  */
 import { applyStatus } from '../../engine/flow/lifecycle.js';
 import type { Session } from '../../engine/session/session.js';
-import { refuseSlots } from '../../engine/flow/slots.js';
 import { forgetAnswers } from '../../engine/repair/answers.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { IndexChange, InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
@@ -82,6 +81,7 @@ export interface CommitterParts {
     | 'traced'
     | 'store'
     | 'workers'
+    | 'likelyRefusals'
   >;
   readonly inbox: ActorInbox;
   readonly memory: ActorMemory;
@@ -199,6 +199,7 @@ export class InstanceCommitter implements FirstPass {
     } catch (error) {
       return this.#storeAsBegun(error);
     }
+    this.#parts.environment.likelyRefusals.refuse(session);
     this.#unsaved.collect(session, this.#parts.environment.workers);
     this.#unsaved.markAttempted();
     session.dirty = false;
@@ -316,10 +317,9 @@ export class InstanceCommitter implements FirstPass {
   /** The executions that can't have their slots wait for them: this is committed instead. */
   #waitForSlots(refused: readonly RefusedSlots[]): 'merged' {
     const { session } = this;
-    session.now = this.#parts.environment.clock.now();
-    refuseSlots(session, refused);
-    const executions = refused.map(({ execution }) => execution);
-    this.#unsaved.slotsRefused(executions, this.#parts.environment.workers);
+    const { clock, likelyRefusals, workers } = this.#parts.environment;
+    session.now = clock.now();
+    this.#unsaved.slotsRefused(likelyRefusals.refused(session, refused), workers);
     return 'merged';
   }
 

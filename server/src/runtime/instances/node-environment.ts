@@ -19,6 +19,7 @@ import { ChangeTimes } from './change-times.js';
 import { ChildStarts, type StartChild } from './child-starts.js';
 import { EventLookup } from './event-lookup.js';
 import { ItemWithdrawal } from './item-withdrawal.js';
+import { LikelyRefusals } from './likely-refusals.js';
 import type { ChildReference } from '../instance-state/message-codec.js';
 import { Outbox, type OutboxOptions } from './outbox.js';
 import type { Tracing } from '../../tracing/tracing.js';
@@ -63,6 +64,7 @@ export class NodeEnvironment implements RunnerEnvironment {
   readonly limits: RunnerLimits;
   readonly metrics: RuntimeMetrics;
   readonly workers: WorkerReservations;
+  readonly likelyRefusals: LikelyRefusals;
   readonly #bodies: StepBodies;
   readonly #turns: WorkTurns;
   readonly #childStarts: ChildStarts;
@@ -86,6 +88,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     this.limits = options.limits;
     this.metrics = options.metrics;
     this.workers = options.workers;
+    this.likelyRefusals = new LikelyRefusals(clock);
     this.#bodies = options.bodies;
     this.#indexPaths = options.indexPaths;
     this.#findDefinition = options.findDefinition;

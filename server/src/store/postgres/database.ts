@@ -53,6 +53,8 @@ export interface Statements {
   query(text: string, values?: readonly Value[]): Promise<readonly Row[]>;
   /** How many rows were changed. @throws StoreUnavailableError */
   execute(text: string, values?: readonly Value[]): Promise<number>;
+  /** Only in a transaction: sends the statement without waiting for it. If it fails, so does the transaction. */
+  send?(text: string, values?: readonly Value[]): void;
 }
 
 interface StatementResult {
@@ -102,13 +104,7 @@ export class Database implements Statements {
    * for a lock. Nothing of the group may have happened before. @throws GroupRolledBackError
    */
   async queryGroup(text: string, values: readonly Value[]): Promise<readonly Row[]> {
-    try {
-      return (await this.#repeatOnConflict(() => this.#runAnywhere(text, values), false)).rows;
-    } catch (error) {
-      if (!isLockTimeout(error)) throw error;
-      const { message } = storeErrorOf(error);
-      throw new GroupRolledBackError(message, { cause: error });
-    }
+    return (await this.#asGroup(() => this.#runAnywhere(text, values))).rows;
   }
 
   async execute(text: string, values: readonly Value[] = []): Promise<number> {
@@ -117,22 +113,53 @@ export class Database implements Statements {
 
   /** Several statements that happen together or not at all. Keep it short: its locks last until it ends. */
   transaction<Result>(run: (statements: Statements) => Promise<Result>): Promise<Result> {
-    return this.#repeatOnConflict(async () => {
-      const client = await this.#connect();
-      try {
-        await this.#control(client, this.#begin() ?? BEGIN);
-        const result = await run({
-          query: async (text, values = []) => (await this.#run(client, text, values)).rows,
-          execute: async (text, values = []) => (await this.#run(client, text, values)).count,
-        });
-        await this.#control(client, 'COMMIT');
-        client.release();
-        return result;
-      } catch (error) {
-        await this.#rollBack(client, error);
-        throw error;
-      }
-    });
+    return this.#repeatOnConflict(() => this.#runTransaction(run));
+  }
+
+  /** The same for a GroupCommit: see `queryGroup`. @throws GroupRolledBackError */
+  async groupTransaction<Result>(
+    run: (statements: Statements) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#asGroup(() => this.#runTransaction(run));
+  }
+
+  async #asGroup<Result>(run: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#repeatOnConflict(run, false);
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      const { message } = storeErrorOf(error);
+      throw new GroupRolledBackError(message, { cause: error });
+    }
+  }
+
+  async #runTransaction<Result>(run: (statements: Statements) => Promise<Result>): Promise<Result> {
+    const client = await this.#connect();
+    const sent: Promise<unknown>[] = [];
+    const send = (answer: Promise<unknown>): void => {
+      // Whoever ends the transaction looks at it.
+      answer.catch(() => undefined);
+      sent.push(answer);
+    };
+    try {
+      send(this.#control(client, this.#begin() ?? BEGIN));
+      const result = await run({
+        query: async (text, values = []) => (await this.#run(client, text, values)).rows,
+        execute: async (text, values = []) => (await this.#run(client, text, values)).count,
+        send: (text, values = []) => send(this.#run(client, text, values)),
+      });
+      // After a statement that failed, COMMIT rolls back.
+      send(this.#control(client, 'COMMIT'));
+      await Promise.all(sent);
+      client.release();
+      return result;
+    } catch (error) {
+      // What follows a statement that failed only says that the transaction has ended.
+      const first = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected');
+      const reason: unknown = first?.status === 'rejected' ? first.reason : error;
+      await this.#rollBack(client, reason);
+      throw reason;
+    }
   }
 
   async #runAnywhere(

@@ -6,6 +6,7 @@ import type { InsertInstance, InstanceRecord } from '../records/instances.js';
 import { messageBytes } from '../records/messages.js';
 import { columnsWithin, type Columns } from '../sql/columns.js';
 import { INSTANCE_COLUMNS } from '../sql/instances.js';
+import { changesSlots } from '../sql/slot-changes.js';
 import type { OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
@@ -15,7 +16,7 @@ import { getInstance } from './instances.js';
 import { unlessJoined } from './key-locks.js';
 import { insertDeliveriesParts, lengthOfDeliveries } from './notifications.js';
 import { columnNames, Parameters, withParts } from './parameters.js';
-import type { Groups, PostgresContext } from './postgres-context.js';
+import type { Groups, PostgresContext, SlotInsertOutcome } from './postgres-context.js';
 import { insertSideParts } from './side-records.js';
 import { allTermsOf, termParts } from './terms.js';
 
@@ -48,14 +49,20 @@ export function createInsertGroup(database: Database): Groups['inserts'] {
   };
   return new GroupCommit({
     keyOf: ({ record }) => record.id,
-    sizeOf: ({ deliveries, input = '', record, side }) =>
-      record.state.length +
-      input.length +
-      (side.activities.length + side.history.length) * 1000 +
-      lengthOfDeliveries(deliveries),
+    sizeOf: sizeOfInsert,
     repeatLimits: database.repeatLimits,
     send: (inserts) => insertAll(statements, inserts),
   });
+}
+
+/** Approximate number of characters. */
+export function sizeOfInsert({ deliveries, input = '', record, side }: InsertInstance): number {
+  return (
+    record.state.length +
+    input.length +
+    (side.activities.length + side.history.length) * 1000 +
+    lengthOfDeliveries(deliveries)
+  );
 }
 
 /** An insert without a conflict rule. */
@@ -64,13 +71,16 @@ export async function insertFreely(
   insert: InsertInstance,
 ): Promise<OperationResult<'insertInstance'>> {
   const { openDescendantsMax, record } = insert;
+  const submit = (): Promise<SlotInsertOutcome> =>
+    changesSlots(insert)
+      ? context.groups.slotInserts.submit(insert)
+      : context.groups.inserts.submit(insert);
   const outcome =
     record.rootId === null || openDescendantsMax === undefined
-      ? await context.groups.inserts.submit(insert)
-      : await context.countedInserts.insert(record.rootId, openDescendantsMax, () =>
-          context.groups.inserts.submit(insert),
-        );
+      ? await submit()
+      : await context.countedInserts.insert(record.rootId, openDescendantsMax, submit);
   if (outcome === 'inserted') return { outcome };
+  if (outcome !== 'not-inserted' && outcome !== null) return outcome;
   const existing = await getInstance(context, [record.id]);
   if (existing !== null) return { outcome: 'exists', record: existing };
   const joined = await joinedBefore(context.database, record);

@@ -35,7 +35,6 @@ import { columnName } from './notation.js';
 import { inLockOrder, Parameters, withParts } from './parameters.js';
 import type { PostgresContext, Groups, Claim } from './postgres-context.js';
 import { insertSideParts, removeSideParts } from './side-records.js';
-import { commitSlots } from './slot-changes.js';
 import { indexChangeOf, termParts } from './terms.js';
 
 /** A read returns whole records, which may be large. */
@@ -98,29 +97,35 @@ const COMMITS: Columns<InstanceCommit> = {
 export function createCommitGroup(database: Database): Groups['commits'] {
   return new GroupCommit({
     keyOf: ({ id }) => id,
-    sizeOf: ({ deliveries, side, state, window }) =>
-      state.length +
-      (window?.input?.length ?? 0) +
-      (side.activities.length + side.history.length) * 1000 +
-      lengthOfDeliveries(deliveries),
+    sizeOf: sizeOfCommit,
     repeatLimits: database.repeatLimits,
     send: (commits) =>
       commitAll({ query: (text, values = []) => database.queryGroup(text, values) }, commits),
   });
 }
 
-export function commitInstance(
-  { database, groups }: PostgresContext,
-  [commit]: OperationArguments<'commitInstance'>,
-): Promise<CommitOutcome> {
-  if (!changesSlots(commit)) return groups.commits.submit(commit);
-  return commitSlots(database, commit, (statements) => commitAll(statements, [commit]));
+/** Approximate number of characters. */
+export function sizeOfCommit({ deliveries, side, state, window }: InstanceCommit): number {
+  return (
+    state.length +
+    (window?.input?.length ?? 0) +
+    (side.activities.length + side.history.length) * 1000 +
+    lengthOfDeliveries(deliveries)
+  );
 }
 
-async function commitAll(
+export function commitInstance(
+  { groups }: PostgresContext,
+  [commit]: OperationArguments<'commitInstance'>,
+): Promise<CommitOutcome> {
+  return (changesSlots(commit) ? groups.slotCommits : groups.commits).submit(commit);
+}
+
+/** The outcomes in the order of the commits, without regard to their slots. */
+export async function commitAll(
   statements: Pick<Statements, 'query'>,
   commits: readonly InstanceCommit[],
-): Promise<readonly CommitOutcome[]> {
+): Promise<readonly ('committed' | 'lost')[]> {
   const parameters = new Parameters();
   const rows = parameters.oneOrRows('w', inLockOrder(commits), COMMITS);
   const someWake = commits.some(({ underWay, wakeAt }) => wakeAt !== null || underWay);

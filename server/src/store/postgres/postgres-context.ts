@@ -10,6 +10,7 @@ import type {
   InstanceRecord,
 } from '../records/instances.js';
 import type { InsertedEvent, MessageClaimer, PostedMessage } from '../records/posted-messages.js';
+import type { LimitKey } from '../records/slots.js';
 import type { KeyedMutex } from '../../base/limits/keyed-mutex.js';
 import type { Database } from './database.js';
 
@@ -23,10 +24,19 @@ export type Claim = OperationArguments<'claimInstance'>[0];
 export type ActivityClaimRequest = OperationArguments<'claimActivity'>[0];
 export type ActivityCompletion = OperationArguments<'completeActivity'>[0];
 
+export type SlotInsertOutcome =
+  | 'inserted'
+  | 'not-inserted'
+  | Extract<OperationResult<'insertInstance'>, { outcome: 'no-slots' }>
+  | { readonly outcome: 'inserted'; readonly waits: readonly LimitKey[] };
+
 /** Operations that share a statement with others of their kind; each module creates its own. */
 export interface Groups {
   readonly inserts: GroupCommit<InsertInstance, 'inserted' | 'not-inserted'>;
-  readonly commits: GroupCommit<InstanceCommit, CommitOutcome>;
+  readonly commits: GroupCommit<InstanceCommit, 'committed' | 'lost'>;
+  /** Those that change slots. */
+  readonly slotInserts: GroupCommit<InsertInstance, SlotInsertOutcome>;
+  readonly slotCommits: GroupCommit<InstanceCommit, CommitOutcome>;
   readonly messages: GroupCommit<readonly Message[], readonly (PostedMessage | null)[]>;
   readonly reads: GroupCommit<string, InstanceRecord | null>;
   readonly claims: GroupCommit<Claim, OperationResult<'claimInstance'>>;

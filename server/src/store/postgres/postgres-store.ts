@@ -41,6 +41,7 @@ import { migrate } from './migrate.js';
 import { POSTGRES_OPERATIONS } from './operation-table.js';
 import type { PostgresContext, Groups } from './postgres-context.js';
 import { storeErrorOf } from './postgres-errors.js';
+import { createSlotCommitGroup, createSlotInsertGroup } from './slot-commits.js';
 
 export interface PostgresStoreOptions {
   /** `postgres://…` or `postgresql://…`; see ../../postgres/address.ts. */
@@ -232,6 +233,8 @@ function createGroups(database: Database): Groups {
   return {
     inserts: createInsertGroup(database),
     commits: createCommitGroup(database),
+    slotInserts: createSlotInsertGroup(database),
+    slotCommits: createSlotCommitGroup(database),
     messages: createMessageGroup(database),
     reads: createReadGroup(database),
     claims: createClaimGroup(database),

@@ -2,7 +2,7 @@
 import { SQL_OPERATIONS, type SharedOperation } from '../sql/operations.js';
 import type { SqlResult, SqlStatement, SqlSteps } from '../sql/statements.js';
 import type { AsynchronousOperations } from '../store-operations.js';
-import type { Database } from './database.js';
+import type { Database, Statements } from './database.js';
 import { encodeValue, translate } from './notation.js';
 import type { PostgresContext } from './postgres-context.js';
 
@@ -19,7 +19,9 @@ export function sharedOperations(): SharedOperations {
 }
 
 /** A database, or the statements of a transaction, in which there are no searches. */
-type Runner = Pick<Database, 'query' | 'execute'> & Partial<Pick<Database, 'queryByValues'>>;
+type Runner = Statements & Partial<Pick<Database, 'queryByValues'>>;
+
+const NO_RESULT: SqlResult = { rows: [], changes: 0 };
 
 export async function runSteps<Result>(database: Runner, steps: SqlSteps<Result>): Promise<Result> {
   let step = steps.next();
@@ -39,6 +41,12 @@ async function run(
       if (database.queryByValues === undefined)
         throw new TypeError('A transaction has no searches');
       return { rows: await database.queryByValues(translate(text), encoded), changes: 0 };
+    case 'write':
+      if (database.send !== undefined) {
+        database.send(translate(text), encoded);
+        return NO_RESULT;
+      }
+      return { rows: [], changes: await database.execute(translate(text), encoded) };
     case 'change':
       return { rows: [], changes: await database.execute(translate(text), encoded) };
     case 'remove': {

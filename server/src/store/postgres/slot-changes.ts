@@ -1,96 +1,117 @@
 /**
- * The slots of commits and inserts (rule S15): a transaction that first takes the locks of all their keys, before any row. If some are
- * refused, nothing else of the commit or insert happens.
+ * The slots of commits and inserts (rule S15). Those that arrive at the same moment share a transaction, which first takes the locks of
+ * all their keys, before any row. All are written, and their slots are changed one after the other. If some are refused, everything is
+ * undone, and the others are written again: under the locks, they get what they got before.
  */
 import type { NewActivityRecord } from '../records/activities.js';
-import type { CommitOutcome, InsertInstance, InstanceCommit } from '../records/instances.js';
-import { slotsKeyOf, type RefusedSlots } from '../records/slots.js';
+import { slotsKeyOf, type LimitKey } from '../records/slots.js';
 import { needsText } from '../sql/activities.js';
 import type { Columns } from '../sql/columns.js';
-import { DEFAULT_PRIORITY } from '../../engine/model/start-options.js';
-import { fairnessOf, priorityOf } from '../sql/instances.js';
 import {
   changeSlots,
+  freedBy,
+  mayBeRefused,
+  rulesNeeded,
   slotKeysOf,
-  waitsAfter,
+  waitKeysOf,
   type ChangedSlots,
+  type Slotted,
   type Taking,
 } from '../sql/slot-changes.js';
-import { encodeTextWithoutNul } from '../text-codec.js';
-import type { Database, Statements } from './database.js';
-import { lockKeys } from './key-locks.js';
+import type { Rules } from '../sql/slot-rows.js';
+import { waitedText } from '../sql/slot-lines.js';
+import type { Statements } from './database.js';
+import { encodeValue, translate } from './notation.js';
 import { Parameters } from './parameters.js';
 import { runSteps } from './shared-operations.js';
 
-/** Ends the transaction without effect. */
-class SlotsRefused extends Error {
-  readonly refused: readonly RefusedSlots[];
-
-  constructor(refused: readonly RefusedSlots[]) {
-    super('The slots were refused');
-    this.refused = refused;
-  }
+export interface SlottedWrites<Item extends Slotted> {
+  /** Returns those that were written. */
+  readonly write: (items: readonly Item[]) => Promise<readonly Item[]>;
+  /** Of those that were written. */
+  readonly takings: (items: readonly Item[]) => Promise<readonly Taking[]>;
 }
 
-/** @param write writes the commit, and returns its outcome */
-export async function commitSlots(
-  database: Database,
-  commit: InstanceCommit,
-  write: (statements: Statements) => Promise<readonly CommitOutcome[]>,
-): Promise<CommitOutcome> {
-  try {
-    const changed = await database.transaction(async (statements) => {
-      await lockKeys(statements, slotKeysOf(commit).map(slotsKeyOf));
-      const added = await addedBy(statements, commit);
-      const [outcome] = await write(statements);
-      return outcome === 'committed' ? change(statements, commit, added) : null;
-    });
-    if (changed === null) return 'lost';
-    // An execution that waits since then asks for a grant after this.
-    const waits = await runSteps(database, waitsAfter(commit, changed.limitedBy));
-    return commit.slots === undefined && waits.length === 0
-      ? 'committed'
-      : { outcome: 'committed', waits };
-  } catch (error) {
-    if (error instanceof SlotsRefused) return { outcome: 'refused', refused: error.refused };
-    throw error;
-  }
+export interface WrittenSlots<Item> {
+  /** Of those that were written, and those that were refused. The others were lost. */
+  readonly changed: ReadonlyMap<Item, ChangedSlots>;
+  /** Of the keys that they freed, those for which somebody waits. */
+  readonly waited: readonly LimitKey[];
 }
 
-async function change(
+/**
+ * The locks to take before anything else. Whoever waits asks for a grant afterwards, and that takes the lock. So waiting needs none,
+ * except for the turns of a fairness key.
+ */
+export function slotLocksOf(item: Slotted, mayHaveTurns: boolean): readonly string[] {
+  const waits = mayHaveTurns ? waitKeysOf(item) : [];
+  return [...slotKeysOf(item), ...waits].map(slotsKeyOf);
+}
+
+/** Under the locks of all keys. */
+export async function writeWithSlots<Item extends Slotted>(
   statements: Statements,
-  commit: InstanceCommit,
-  added: readonly NewActivityRecord[],
-): Promise<ChangedSlots> {
-  const { id: instanceId, lastChangeAt: now, slots } = commit;
-  const isPlaced = slots !== undefined && slots.take.length + slots.wait.length > 0;
-  const position = isPlaced ? await readPosition(statements, instanceId) : NO_POSITION;
-  const steps = changeSlots(commit, added, { ...position, instanceId, now });
-  const changed = await runSteps(statements, steps);
-  if (changed.refused.length > 0) throw new SlotsRefused(changed.refused);
+  items: readonly Item[],
+  writes: SlottedWrites<Item>,
+): Promise<WrittenSlots<Item>> {
+  const added = await addedBy(statements, items);
+  const rules = await runSteps(statements, rulesNeeded(items));
+  const all = new Map<Item, ChangedSlots>();
+  let left = items;
+  if (items.some(mayBeRefused)) await statements.execute('SAVEPOINT before_writes');
+  while (left.length > 0) {
+    const written = await writes.write(left);
+    const takings = await writes.takings(written);
+    const members = written.map((item, at) => ({ item, taking: takings[at] as Taking }));
+    const changed = await changeEach(statements, members, { added, rules });
+    const accepted = written.filter((item) => changed.get(item)?.refused.length === 0);
+    const isDone = accepted.length === written.length;
+    for (const [item, each] of changed) {
+      if (isDone || each.refused.length > 0) all.set(item, each);
+    }
+    if (isDone) {
+      return { changed: all, waited: await waitedAmong(statements, accepted.flatMap(freedBy)) };
+    }
+    await statements.execute('ROLLBACK TO before_writes');
+    left = accepted;
+  }
+  return { changed: all, waited: [] };
+}
+
+interface Member<Item> {
+  readonly item: Item;
+  readonly taking: Taking;
+}
+
+/** Those that only free come first. Those that have keys in common take turns; the others don't wait for each other's answers. */
+async function changeEach<Item extends Slotted>(
+  statements: Statements,
+  members: readonly Member<Item>[],
+  known: { readonly added: ReadonlySet<NewActivityRecord>; readonly rules: Rules },
+): Promise<ReadonlyMap<Item, ChangedSlots>> {
+  const changed = new Map<Item, ChangedSlots>();
+  const lastOf = new Map<string, Promise<void>>();
+  const change = async ({ item, taking }: Member<Item>, before: readonly unknown[]) => {
+    await Promise.all(before);
+    const items = item.side.activities.filter((each) => known.added.has(each));
+    changed.set(item, await runSteps(statements, changeSlots(known.rules, item, items, taking)));
+  };
+  const ordered = members.toSorted(
+    (left, right) => Number(mayBeRefused(left.item)) - Number(mayBeRefused(right.item)),
+  );
+  const all = ordered.map((member) => {
+    const keys = slotLocksOf(member.item, true);
+    const done = change(
+      member,
+      keys.map((key) => lastOf.get(key)),
+    );
+    for (const key of keys) lastOf.set(key, done);
+    return done;
+  });
+  // None of them may use the connection after the first error has ended the transaction.
+  const failed = (await Promise.allSettled(all)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
   return changed;
-}
-
-type Position = Pick<Taking, 'priority' | 'fairness'>;
-
-const NO_POSITION: Position = { priority: DEFAULT_PRIORITY, fairness: null };
-
-async function readPosition(statements: Statements, id: string): Promise<Position> {
-  const text = 'SELECT priority, fairness_key, fairness_weight FROM @instances WHERE id = $1';
-  const [row] = await statements.query(text, [encodeTextWithoutNul(id)]);
-  if (row === undefined) throw new TypeError(`The instance ${id} does not exist`);
-  return { priority: priorityOf(row), fairness: fairnessOf(row) };
-}
-
-/** After the instance and its items have been inserted, under the locks. */
-export function insertSlots(
-  statements: Statements,
-  insert: InsertInstance,
-  added: readonly NewActivityRecord[],
-): Promise<ChangedSlots> {
-  const { fairness, id: instanceId, priority, lastChangeAt: now } = insert.record;
-  const taking = { instanceId, priority, fairness, now };
-  return runSteps(statements, changeSlots(insert, added, taking));
 }
 
 const SAME: Columns<NewActivityRecord> = {
@@ -100,12 +121,14 @@ const SAME: Columns<NewActivityRecord> = {
 };
 
 /** Before they are written: the items that need slots, without those that exist with the same content. */
-export async function addedBy(
+async function addedBy(
   statements: Statements,
-  { side }: Pick<InstanceCommit, 'side'>,
-): Promise<readonly NewActivityRecord[]> {
-  const items = side.activities.filter((item) => needsText(item) !== null);
-  if (items.length === 0) return [];
+  slotted: readonly Slotted[],
+): Promise<ReadonlySet<NewActivityRecord>> {
+  const items = slotted
+    .flatMap(({ side }) => side.activities)
+    .filter((item) => needsText(item) !== null);
+  if (items.length === 0) return new Set();
   const parameters = new Parameters();
   const same = await statements.query(
     `SELECT a.id FROM @activities AS a JOIN ${parameters.rows('g', items, SAME)}
@@ -113,5 +136,21 @@ export async function addedBy(
     parameters.values,
   );
   const known = new Set(same.map((row) => row.text('id')));
-  return items.filter(({ id }) => !known.has(id));
+  return new Set(items.filter(({ id }) => !known.has(id)));
+}
+
+/** Those of these keys for which somebody waits. */
+async function waitedAmong(
+  statements: Statements,
+  keys: readonly LimitKey[],
+): Promise<readonly LimitKey[]> {
+  if (keys.length === 0) return [];
+  const rows = await statements.query(
+    `SELECT DISTINCT freed.name, freed.key FROM unnest($1::text[], $2::text[]) AS freed (name, key)
+      WHERE EXISTS (${translate(waitedText('freed.name', 'freed.key'))})`,
+    [keys.map(({ limit }) => limit), keys.map(({ key }) => key)].map((column) =>
+      column.map(encodeValue),
+    ),
+  );
+  return rows.map((row) => ({ limit: row.text('name'), key: row.text('key') }));
 }

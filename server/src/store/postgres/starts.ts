@@ -3,7 +3,6 @@
  * The lock ends with the transaction, so a node that dies blocks no other.
  */
 import { joinedStartOf, windowStartOf, type JoinedStart } from '../joined-starts.js';
-import type { NewActivityRecord } from '../records/activities.js';
 import {
   queueRefusal,
   referenceKeyOf,
@@ -16,17 +15,15 @@ import {
   type TerminationEntry,
 } from '../records/instances.js';
 import { placesKeyOf } from '../records/places.js';
-import { slotsKeyOf, type LimitKey } from '../records/slots.js';
 import { windowKeyOf } from '../records/windows.js';
 import type { Columns } from '../sql/columns.js';
 import { lastBefore, lastCounting, summaryOf } from '../sql/instances.js';
 import { enterAtStart, entersLine, refusalByPlaces } from '../sql/places.js';
 import { openWindow } from '../sql/starts.js';
-import { changesSlots, slotKeysOf } from '../sql/slot-changes.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Statements } from './database.js';
-import { findById, insertAll, insertFreely, isDisabled, joinedBefore } from './inserts.js';
+import { findById, insertFreely, isDisabled, joinedBefore } from './inserts.js';
 import {
   appendedAudit,
   auditBodyOf,
@@ -42,7 +39,7 @@ import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 import { runSteps } from './shared-operations.js';
 import { settleAllPart } from './side-records.js';
-import { addedBy, insertSlots } from './slot-changes.js';
+import { insertLocksOf, insertWithSlots } from './slot-commits.js';
 
 type Result = OperationResult<'insertInstance'>;
 
@@ -52,14 +49,9 @@ export function insertInstance(
 ): Promise<Result> {
   const { conflict, places, record } = insert;
   const hasRule = conflict !== undefined || places !== undefined || insert.window !== undefined;
-  if (!hasRule && !entersLine(record) && !changesSlots(insert))
-    return insertFreely(context, insert);
+  if (!hasRule && !entersLine(record)) return insertFreely(context, insert);
   // Those of this process wait without a connection.
-  const [slot] = slotKeysOf(insert);
-  const key =
-    conflict === undefined
-      ? (placesKey(record) ?? (slot === undefined ? '' : slotsKeyOf(slot)))
-      : referenceKeyOf(record);
+  const key = conflict === undefined ? (placesKey(record) ?? '') : referenceKeyOf(record);
   const work = (): Promise<Result> =>
     context.references.run(key, () => insertByRule(context, insert));
   if (insert.window === undefined) return work();
@@ -117,15 +109,14 @@ async function insertLocked(
   if (noPlace !== null) return noPlace;
   const terminated = await terminateOpen(statements, insert);
   if (terminated.isCut) return { outcome: 'more', terminated: terminated.summaries };
-  const added = await addedBy(statements, insert);
-  const [outcome] = await insertAll(statements, [insert]);
-  if (outcome === 'inserted') {
+  const [outcome = 'not-inserted'] = await insertWithSlots(statements, [insert]);
+  if (outcome !== 'not-inserted') {
+    if (outcome !== 'inserted' && outcome.outcome === 'no-slots') throw new RolledBack(outcome);
     await runSteps(statements, enterAtStart(record));
-    const waits = changesSlots(insert) ? await takeSlots(statements, insert, added) : [];
     return {
-      outcome,
+      outcome: 'inserted',
       ...(insert.conflict?.action === 'terminate' && { terminated: terminated.summaries }),
-      ...(waits.length > 0 && { waits }),
+      ...(outcome !== 'inserted' && { waits: outcome.waits }),
     };
   }
   const other = await findById(statements, record.id);
@@ -135,24 +126,13 @@ async function insertLocked(
   throw new RolledBack(joinedMeanwhile ?? { outcome: 'disabled' });
 }
 
-/** Returns the keys for which new items wait. */
-async function takeSlots(
-  statements: Statements,
-  insert: InsertInstance,
-  added: readonly NewActivityRecord[],
-): Promise<readonly LimitKey[]> {
-  const { limitedBy, refused } = await insertSlots(statements, insert, added);
-  if (refused.length > 0) throw new RolledBack({ outcome: 'no-slots', refused });
-  return limitedBy;
-}
-
 async function lock(statements: Statements, insert: InsertInstance): Promise<void> {
   const { conflict, record } = insert;
   const keys = [
     ...(conflict === undefined ? [] : [referenceKeyOf(record)]),
     ...(insert.window === undefined ? [] : [windowKeyOf(record, insert.window)]),
     ...(insert.places === undefined && !entersLine(record) ? [] : [placesKey(record) ?? '']),
-    ...slotKeysOf(insert).map(slotsKeyOf),
+    ...insertLocksOf(insert),
   ];
   const mayJoin = conflict?.action === 'join' || insert.window !== undefined;
   const joins = mayJoin && record.requestHash !== null;

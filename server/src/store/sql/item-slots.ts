@@ -12,7 +12,7 @@ import {
   type Answer,
   type Rules,
 } from './slot-rows.js';
-import { change, select, type SqlSteps } from './statements.js';
+import { select, write, type SqlSteps } from './statements.js';
 
 type Item = Pick<
   ActivityRecord,
@@ -54,7 +54,7 @@ export function* claimSlots(item: Item, now: number): SqlSteps<LimitKey | null> 
 function* limitItem(item: Item, on: LimitKey): SqlSteps<LimitKey> {
   const asking = askingOf(item);
   if (asking === null) return on;
-  yield* change(
+  yield* write(
     'UPDATE @activities SET availableAt = ?, deferred = TRUE, tokenHash = NULL, workerId = NULL WHERE id = ?',
     FAR_FUTURE_MS,
     item.id,

@@ -21,18 +21,41 @@ import {
 } from './slot-rows.js';
 import type { SqlSteps } from './statements.js';
 
-type Slotted = Pick<InstanceCommit, 'side' | 'slots'>;
+export type Slotted = Pick<InstanceCommit, 'side' | 'slots'>;
 
 /** Whether a commit or an insert needs the steps of `changeSlots`. */
 export function changesSlots({ side, slots }: Slotted): boolean {
   return slots !== undefined || side.activities.some(({ needs = [] }) => needs.length > 0);
 }
 
+/** Whether its slots, or those of its new items, may be refused. Otherwise it only frees, waits, or begins what was granted. */
+export function mayBeRefused({ side, slots }: Slotted): boolean {
+  return (
+    (slots?.take.length ?? 0) > 0 || side.activities.some(({ needs = [] }) => needs.length > 0)
+  );
+}
+
+/** The keys of which it frees slots. */
+export function freedBy({ slots }: Slotted): readonly LimitKey[] {
+  return distinctKeys(slots?.free.flatMap(({ needs }) => needs) ?? []);
+}
+
+/** The rules that `changeSlots` needs. */
+export function rulesNeeded(all: readonly Slotted[]): SqlSteps<Rules> {
+  const asked = all.flatMap(({ side, slots }) => [...(slots?.take ?? []), ...side.activities]);
+  return rulesOf(asked.flatMap(({ needs = [] }) => needs.map(({ limit }) => limit)));
+}
+
 /** All keys about which a commit or an insert decides, or which it frees. */
 export function slotKeysOf({ side, slots }: Slotted): readonly LimitKey[] {
-  const { free = [], take = [], wait = [] } = slots ?? {};
-  const requests = [...free, ...take, ...wait].flatMap(({ needs }) => needs);
-  return distinctKeys([...requests, ...side.activities.flatMap(({ needs = [] }) => needs)]);
+  const { free = [], take = [] } = slots ?? {};
+  const requests = [...free, ...take, ...side.activities];
+  return distinctKeys(requests.flatMap(({ needs = [] }) => needs));
+}
+
+/** All keys for which it waits. */
+export function waitKeysOf({ slots }: Slotted): readonly LimitKey[] {
+  return distinctKeys(slots?.wait.flatMap(({ needs }) => needs) ?? []);
 }
 
 export interface Taking {
@@ -54,13 +77,12 @@ export interface ChangedSlots {
  * @param items those that were added, without those that existed
  */
 export function* changeSlots(
+  rules: Rules,
   { side, slots }: Slotted,
   items: readonly NewActivityRecord[],
   taking: Taking,
 ): SqlSteps<ChangedSlots> {
   const { begun = [], free = [], take = [], wait = [] } = slots ?? {};
-  const asked = [...take, ...side.activities].flatMap(({ needs = [] }) => needs);
-  const rules = yield* rulesOf(asked.map(({ limit }) => limit));
   const unknown = side.activities.flatMap(({ id, needs = [] }) => unknownOf(rules, id, needs));
   if (unknown.length > 0) return { refused: unknown, limitedBy: [] };
   for (const { execution } of free) yield* freeSlots(execution);
@@ -102,9 +124,8 @@ function unknownOf(
 
 /** The keys that a commit tells its caller. */
 export function* waitsAfter(
-  { slots }: Slotted,
+  slotted: Slotted,
   limitedBy: readonly LimitKey[],
 ): SqlSteps<readonly LimitKey[]> {
-  const freed = slots?.free.flatMap(({ needs }) => needs) ?? [];
-  return distinctKeys([...limitedBy, ...(yield* waitedAmong(freed))]);
+  return distinctKeys([...limitedBy, ...(yield* waitedAmong(freedBy(slotted)))]);
 }

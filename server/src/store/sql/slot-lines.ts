@@ -6,7 +6,21 @@ import { waitOf, type Asking, type StoredWait } from './slot-columns.js';
 import { select, selectOne, type SqlSteps } from './statements.js';
 import { firstInTurns, IS_FAIR_QUEUE, nextKeys, turnsOf, type Heads } from './turns.js';
 
-export const OPEN = `IN ('Runnable', 'Suspended')`;
+/**
+ * The status of an instance that is found by its id. As an expression, it keeps PostgreSQL from reading all instances of the status
+ * for each row, which it would consider cheaper as long as its statistics are old.
+ */
+function statusOf(instance: string): string {
+  return `(${instance}.status || '')`;
+}
+
+export function isOpen(instance: string): string {
+  return `${statusOf(instance)} IN ('Runnable', 'Suspended')`;
+}
+
+function isRunnable(instance: string): string {
+  return `${statusOf(instance)} = 'Runnable'`;
+}
 
 /** Parameters: the limit, the key and the state. Those whose instance has ended, or whose item is gone, count for nothing. */
 export const WAITS = waitsBy('slot_waits_order');
@@ -15,10 +29,15 @@ const WAITS_BY_NAME = waitsBy('slot_waits_names');
 /** The same, for those with the same fairness key, too. */
 const WAITS_IN_TURNS = waitsBy('slot_waits_fair');
 
-function waitsBy(index: string): string {
+/** A query that finds something if somebody waits for the key that these columns name. */
+export function waitedText(limit: string, key: string): string {
+  return `SELECT 1 FROM ${waitsBy('slot_waits_order', [limit, key, "'waiting'"])}`;
+}
+
+function waitsBy(index: string, [limit, key, state] = ['?', '?', '?']): string {
   return `@slot_waits AS wait INDEXED BY ${index} JOIN @instances AS waiter ON waiter.id = wait.instanceId
   LEFT JOIN @activities AS item ON item.id = wait.execution
- WHERE wait.limitName = ? AND wait.limitKey = ? AND wait.state = ? AND waiter.status ${OPEN}
+ WHERE wait.limitName = ${limit} AND wait.limitKey = ${key} AND wait.state = ${state} AND ${isOpen('waiter')}
    AND (wait.activityName IS NULL OR (item.done = FALSE AND item.settled = FALSE))`;
 }
 
@@ -27,10 +46,11 @@ export const IS_OFFERED = `EXISTS (SELECT 1 FROM @slot_waits AS offered INDEXED 
     JOIN @instances AS offerer ON offerer.id = offered.instanceId
     JOIN @activities AS offer ON offer.id = offered.execution
    WHERE offered.limitName = wait.limitName AND offered.limitKey = wait.limitKey AND offered.state = 'offered'
-     AND offered.activityName = wait.activityName AND offerer.status = 'Runnable' AND offer.done = FALSE)`;
+     AND offered.activityName = wait.activityName AND ${isRunnable('offerer')} AND offer.done = FALSE)`;
 
-const CAN_GO_ON = `AND waiter.status = 'Runnable'`;
-const IN_ORDER = 'ORDER BY wait.priority, wait.since, wait.execution';
+export const CAN_GO_ON = `AND ${isRunnable('waiter')}`;
+/** All have the same name. PostgreSQL uses the order of an index after `IS NULL` only if its column is named. */
+const IN_ORDER = 'ORDER BY wait.activityName, wait.priority, wait.since, wait.execution';
 
 /** The line in which an execution takes turns. */
 export function lineOn(on: LimitKey, { priority }: Pick<Asking, 'priority'>): Line {
@@ -111,14 +131,14 @@ function* ofPriority(
   [waits, condition, ...values]: readonly [string, string, ...(string | number)[]],
 ): SqlSteps<readonly StoredWait[]> {
   const text = `SELECT wait.* FROM ${waits} ${ofName(group.name)} ${CAN_GO_ON} AND wait.priority = ? ${condition}
-    ORDER BY wait.since, wait.execution LIMIT ?`;
+    ORDER BY wait.activityName, wait.since, wait.execution LIMIT ?`;
   return (yield* select(text, ...valuesOf(group), ...values)).map(waitOf);
 }
 
 /** @param except one that doesn't count */
 function headsOf(group: Group, except = ''): Heads {
   const text = `SELECT wait.execution FROM ${WAITS_IN_TURNS} AND wait.priority = t.priority AND wait.fairnessKey = t.fairnessKey
-    ${ofName(group.name)} ${CAN_GO_ON} AND wait.execution <> ? ORDER BY wait.since, wait.execution LIMIT 1`;
+    ${ofName(group.name)} ${CAN_GO_ON} AND wait.execution <> ? ORDER BY wait.activityName, wait.since, wait.execution LIMIT 1`;
   return { text, values: [...valuesOf(group), except] };
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../records/rates.js';
 import {
   distinctKeys,
+  keyIdOf,
   type LimitKey,
   type NeededSlot,
   type RefusedSlots,
@@ -26,14 +27,14 @@ import {
   type Asking,
   type StoredWait,
 } from './slot-columns.js';
-import { IS_OFFERED, isBehindInTurns, lineOn, OPEN, WAITS } from './slot-lines.js';
-import { change, insert, select, selectOne, type SqlSteps } from './statements.js';
+import { CAN_GO_ON, IS_OFFERED, isBehindInTurns, isOpen, lineOn, WAITS } from './slot-lines.js';
+import { put, select, selectOne, write, type SqlSteps } from './statements.js';
 import { handOut, IS_FAIR, putTurn } from './turns.js';
 
 /** Parameters: the limit, the key and the time. A slot is held while its instance is open, and a worker has its item. */
 export const HELD = `@slots AS held INDEXED BY slots_key JOIN @instances AS holder ON holder.id = held.instanceId
   LEFT JOIN @activities AS item ON item.id = held.execution
- WHERE held.limitName = ? AND held.limitKey = ? AND holder.status ${OPEN}
+ WHERE held.limitName = ? AND held.limitKey = ? AND ${isOpen('holder')}
    AND (held.isActivity = FALSE OR (item.done = FALSE AND item.tokenHash IS NOT NULL AND item.deferred = FALSE AND item.availableAt > ?))`;
 
 /** The same, with those whose leases have ended, and without an execution. The first parameter is the time. */
@@ -42,7 +43,7 @@ const COUNTED = `SELECT COALESCE(SUM(CASE WHEN each.isLive THEN each.units ELSE 
     FROM (SELECT held.units, held.isActivity = FALSE OR (item.deferred = FALSE AND item.availableAt > ?) AS isLive
             FROM @slots AS held INDEXED BY slots_key JOIN @instances AS holder ON holder.id = held.instanceId
             LEFT JOIN @activities AS item ON item.id = held.execution
-           WHERE held.limitName = ? AND held.limitKey = ? AND holder.status ${OPEN}
+           WHERE held.limitName = ? AND held.limitKey = ? AND ${isOpen('holder')}
              AND (held.isActivity = FALSE OR (item.done = FALSE AND item.tokenHash IS NOT NULL))
              AND held.execution <> ?) AS each`;
 
@@ -51,7 +52,7 @@ const USE = `SELECT
   (SELECT spentUntil FROM @limit_rates WHERE limitName = ? AND limitKey = ?) AS spentUntil`;
 
 /** Others that can go on wait for the key before it. */
-const BEHIND = `EXISTS (SELECT 1 FROM ${WAITS} AND waiter.status = 'Runnable'
+const BEHIND = `EXISTS (SELECT 1 FROM ${WAITS} ${CAN_GO_ON}
     AND (wait.priority, wait.since, wait.execution) < (?, ?, ?) AND wait.execution <> ?
     AND (wait.activityName IS NULL OR NOT ${IS_OFFERED}))`;
 
@@ -88,13 +89,43 @@ export function* useOf(
   return { held: row?.number('held') ?? 0, spentUntil: row?.numberOrNull('spentUntil') ?? 0 };
 }
 
+interface UseBefore extends KeyUse {
+  readonly isBehind: boolean;
+  readonly isFair: boolean;
+  /** Leases have ended, and still have slots. */
+  readonly hasEnded: boolean;
+}
+
+/** The use of a key for whose slots only executions ask that come first: it is read once, and then counted. */
+export class CountedUse {
+  readonly #on: string;
+  #use: UseBefore | null = null;
+
+  constructor(on: LimitKey) {
+    this.#on = keyIdOf(on);
+  }
+
+  *useOf(on: LimitKey, read: () => SqlSteps<UseBefore>): SqlSteps<UseBefore> {
+    if (keyIdOf(on) !== this.#on) return yield* read();
+    this.#use ??= yield* read();
+    return this.#use;
+  }
+
+  taken(need: NeededSlot): void {
+    if (this.#use === null || keyIdOf(need) !== this.#on) return;
+    this.#use = { ...this.#use, held: this.#use.held + need.units, hasEnded: false };
+  }
+
+  spent(on: LimitKey, spentUntil: number): void {
+    if (this.#use !== null && keyIdOf(on) === this.#on) this.#use = { ...this.#use, spentUntil };
+  }
+}
+
 function* useBefore(
   asking: Asking,
   { key, limit }: LimitKey,
   { concurrency, now }: { readonly concurrency: number | null; readonly now: number },
-): SqlSteps<
-  KeyUse & { readonly isBehind: boolean; readonly isFair: boolean; readonly hasEnded: boolean }
-> {
+): SqlSteps<UseBefore> {
   const { execution, priority, since } = asking;
   const before = [limit, key, 'waiting', priority, since, execution, execution];
   const line = lineOn({ limit, key }, asking);
@@ -115,7 +146,7 @@ function* useBefore(
 
 /** Items whose leases have ended lose their slots before others get them, so no clock that is behind extends the lease. */
 function* revokeEnded({ key, limit }: LimitKey, now: number): SqlSteps<void> {
-  yield* change(
+  yield* write(
     `DELETE FROM @slots AS held WHERE held.limitName = ? AND held.limitKey = ? AND held.isActivity = TRUE
         AND EXISTS (SELECT 1 FROM @activities AS item
                      WHERE item.id = held.execution AND item.done = FALSE AND item.tokenHash IS NOT NULL
@@ -147,12 +178,13 @@ export type Answer =
 interface Moment {
   readonly now: number;
   readonly aheadMs?: number;
+  readonly counted?: CountedUse | undefined;
 }
 
 export function* judge(
   rules: Rules,
   asking: Asking,
-  { aheadMs = 0, now }: Moment,
+  { aheadMs = 0, counted, now }: Moment,
 ): SqlSteps<Answer> {
   let at = now;
   const rates: FreeAnswer['rates'][number][] = [];
@@ -164,7 +196,8 @@ export function* judge(
     const rule = rules.get(need.limit);
     if (rule === undefined) return { ...refusal, isUnknown: true, retryAt: null };
     const { concurrency, rate } = rule;
-    const use = yield* useBefore(asking, on, { concurrency, now });
+    const read = () => useBefore(asking, on, { concurrency, now });
+    const use = yield* counted?.useOf(on, read) ?? read();
     const { hasEnded, held, isBehind, isFair, spentUntil } = use;
     if (hasEnded) ended.push(on);
     if (isFair) fair.push(on);
@@ -192,12 +225,14 @@ export function* takeSlots(
   for (const on of answer.ended) yield* revokeEnded(on, moment.now);
   for (const need of asking.needs) {
     const slot = { ...need, execution, instanceId, isActivity };
-    yield* insert('slots', SLOT_COLUMNS, slot, REPLACE_SLOT);
+    yield* put('slots', SLOT_COLUMNS, slot, REPLACE_SLOT);
+    moment.counted?.taken(need);
   }
   for (const { need, rule, spentUntil: before } of answer.rates) {
     if (rule.rate === null) continue;
     const spentUntil = spend(rule.rate, before, { at: answer.at, units: need.units });
-    yield* insert('limit_rates', RATE_COLUMNS, { ...need, spentUntil }, REPLACE_RATE);
+    yield* put('limit_rates', RATE_COLUMNS, { ...need, spentUntil }, REPLACE_RATE);
+    moment.counted?.spent(need, spentUntil);
   }
   for (const on of answer.fair) yield* handOut(lineOn(on, asking), asking, moment.now);
   return answer;
@@ -208,7 +243,7 @@ export function* putWait(
   { on, state }: Pick<StoredWait, 'on' | 'state'>,
   activityName: string | null = null,
 ): SqlSteps<void> {
-  yield* insert(
+  yield* put(
     'slot_waits',
     WAIT_COLUMNS,
     { ...asking, on, state, activityName, at: 0 },
@@ -220,17 +255,17 @@ export function* putWait(
 /** Unless it waits for something, or is claimed again by now. */
 export function* putOffered(asking: Asking, activityName: string): SqlSteps<void> {
   const wait = { ...asking, on: asking.needs[0], state: 'offered', activityName, at: 0 } as const;
-  yield* insert('slot_waits', WAIT_COLUMNS, wait, 'ON CONFLICT (execution) DO NOTHING');
+  yield* put('slot_waits', WAIT_COLUMNS, wait, 'ON CONFLICT (execution) DO NOTHING');
 }
 
 export function* removeWait(execution: string): SqlSteps<void> {
-  yield* change('DELETE FROM @slot_waits WHERE execution = ?', execution);
+  yield* write('DELETE FROM @slot_waits WHERE execution = ?', execution);
 }
 
 /** The execution no longer holds or waits for anything. */
 export function* freeSlots(execution: string): SqlSteps<void> {
   yield* removeWait(execution);
-  yield* change('DELETE FROM @slots WHERE execution = ?', execution);
+  yield* write('DELETE FROM @slots WHERE execution = ?', execution);
 }
 
 /** Those of these keys for which somebody waits. */

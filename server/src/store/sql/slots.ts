@@ -18,8 +18,8 @@ import {
 } from '../records/slots.js';
 import { waitOf, type StoredWait } from './slot-columns.js';
 import { lineOn, nextEffect, nextEffects, nextItems, nextName, WAITS } from './slot-lines.js';
-import { HELD, rulesOf, takeSlots, useOf, type Rules } from './slot-rows.js';
-import { change, select, selectOne, type SqlOperations, type SqlSteps } from './statements.js';
+import { CountedUse, HELD, rulesOf, takeSlots, useOf, type Rules } from './slot-rows.js';
+import { select, selectOne, write, type SqlOperations, type SqlSteps } from './statements.js';
 import { putTurn } from './turns.js';
 
 const IN_ORDER = 'ORDER BY wait.priority, wait.since, wait.execution';
@@ -35,11 +35,14 @@ export function* grantSteps(
   const rule = own.get(request.limit);
   if (rule === undefined) return yield* refuseAll(request);
   const first = yield* nextEffects(request);
+  const name = yield* nextName(request, null);
   const candidates = first.isFair
     ? nextInTurns(request)
-    : inOrderOf(first.waits, yield* rulesFor(first.waits));
-  const effects = yield* grantInOrder(candidates, request, isLocked);
-  const offers = yield* offerItems(rule, request);
+    : inOrderOf(first.waits, yield* rulesFor(first.waits, own));
+  // No item is before an effect.
+  const counted = first.isFair || name !== null ? undefined : new CountedUse(request);
+  const effects = yield* grantInOrder(candidates, { ...request, counted }, isLocked);
+  const offers = name === null ? NO_OFFERS : yield* offerItems(rule, request, name);
   const begin = yield* select(
     `SELECT wait.* FROM ${WAITS} ${IN_ORDER} LIMIT ?`,
     request.limit,
@@ -72,8 +75,9 @@ interface Candidates {
   readonly next: () => SqlSteps<{ readonly wait: StoredWait; readonly rules: Rules } | undefined>;
 }
 
-function rulesFor(waits: readonly StoredWait[]): SqlSteps<Rules> {
-  return rulesOf(waits.flatMap(({ needs }) => needs.map((need) => need.limit)));
+function* rulesFor(waits: readonly StoredWait[], known: Rules): SqlSteps<Rules> {
+  const limits = waits.flatMap(({ needs }) => needs.map((need) => need.limit));
+  return new Map([...known, ...(yield* rulesOf(limits.filter((limit) => !known.has(limit))))]);
 }
 
 function inOrderOf(waits: readonly StoredWait[], rules: Rules): Candidates {
@@ -91,14 +95,20 @@ function nextInTurns(on: LimitKey): Candidates {
   return {
     *next() {
       const wait = yield* nextEffect(on);
-      return wait === null ? undefined : { wait, rules: yield* rulesFor([wait]) };
+      return wait === null ? undefined : { wait, rules: yield* rulesFor([wait], new Map()) };
     },
   };
 }
 
 function* grantInOrder(
   candidates: Candidates,
-  { aheadMs, key, limit, now }: GrantRequest,
+  {
+    aheadMs,
+    counted,
+    key,
+    limit,
+    now,
+  }: GrantRequest & { readonly counted: CountedUse | undefined },
   isLocked: (on: LimitKey) => boolean,
 ): SqlSteps<Granted> {
   const granted: StoredWait[] = [];
@@ -109,9 +119,9 @@ function* grantInOrder(
     if (next === undefined) return { ...all(), retryAt: null, isCut: false };
     const { rules, wait } = next;
     if (!wait.needs.every(isLocked)) return { ...all(), retryAt: null, isCut: true };
-    const answer = yield* takeSlots(rules, wait, { now, aheadMs });
+    const answer = yield* takeSlots(rules, wait, { now, aheadMs, counted });
     if (answer.isFree) {
-      yield* change(
+      yield* write(
         `UPDATE @slot_waits SET state = 'granted', at = ? WHERE execution = ?`,
         answer.at,
         wait.execution,
@@ -128,7 +138,7 @@ function* grantInOrder(
 }
 
 function* moveWait(wait: StoredWait, on: LimitKey): SqlSteps<void> {
-  yield* change(
+  yield* write(
     'UPDATE @slot_waits SET limitName = ?, limitKey = ? WHERE execution = ?',
     on.limit,
     on.key,
@@ -143,8 +153,13 @@ interface Offers {
   readonly isCut: boolean;
 }
 
-/** Of each name, as many items as there are free slots. */
-function* offerItems(rule: LimitRule, request: GrantRequest): SqlSteps<Offers> {
+const NO_OFFERS: Offers = { names: [], retryAt: null, isCut: false };
+
+/**
+ * Of each name, as many items as there are free slots.
+ * @param first the first name
+ */
+function* offerItems(rule: LimitRule, request: GrantRequest, first: string): SqlSteps<Offers> {
   const { limit, now } = request;
   const use = yield* useOf(request, rule, { now });
   const most = Math.min(SLOTS_PER_GRANT, roomOf(rule, use, now) + 1);
@@ -152,7 +167,7 @@ function* offerItems(rule: LimitRule, request: GrantRequest): SqlSteps<Offers> {
   const offered: StoredWait[] = [];
   let retryAt: number | null = null;
   let isCut = false;
-  for (let name = yield* nextName(request, null); name !== null;) {
+  for (let name: string | null = first; name !== null;) {
     const items = yield* nextItems({ ...request, name }, most);
     const offers = offersOf(rule, use, { items, limit, now });
     if (offers.items.length > 0) names.push(name);
@@ -169,13 +184,13 @@ function* offerItems(rule: LimitRule, request: GrantRequest): SqlSteps<Offers> {
 function* makeAvailable(items: readonly StoredWait[]): SqlSteps<void> {
   const ids = items.map(({ execution }) => execution).sort();
   for (const id of ids) {
-    yield* change(
+    yield* write(
       'UPDATE @activities SET availableAt = createdAt, deferred = FALSE WHERE id = ? AND done = FALSE AND deferred = TRUE',
       id,
     );
   }
   for (const id of ids) {
-    yield* change(`UPDATE @slot_waits SET state = 'offered' WHERE execution = ?`, id);
+    yield* write(`UPDATE @slot_waits SET state = 'offered' WHERE execution = ?`, id);
   }
 }
 

@@ -26,9 +26,10 @@ export interface SqlStatement {
    * - `select`: returns rows.
    * - `search`: a `select` whose best plan depends on the values. SQLite returns its rows one by one, as they are needed.
    * - `change`: returns only the number of changed rows.
+   * - `write`: a `change` whose number doesn't matter. In a transaction, PostgreSQL's client doesn't wait for it.
    * - `remove`: deletes the rows of `table`, which has a column `id`, that `text` selects: the part of a query after FROM.
    */
-  readonly kind: 'select' | 'search' | 'change' | 'remove';
+  readonly kind: 'select' | 'search' | 'change' | 'write' | 'remove';
   readonly text: string;
   readonly values: readonly SqlParameter[];
   readonly table?: string;
@@ -82,6 +83,20 @@ export function* change(text: string, ...values: readonly SqlParameter[]): SqlSt
   return changes;
 }
 
+export function* write(text: string, ...values: readonly SqlParameter[]): SqlSteps<void> {
+  yield { kind: 'write', text, values };
+}
+
+/** Inserts one record, or does what `ending` says if it exists. */
+export function* put<Item>(
+  table: string,
+  columns: Columns<Item>,
+  item: Item,
+  ending: string,
+): SqlSteps<void> {
+  yield* write(`INSERT INTO @${table} ${valuesPart(columns)} ${ending}`, ...cellsOf(columns, item));
+}
+
 /**
  * Inserts one record, and returns how many rows were changed.
  * @param ending such as `ON CONFLICT (id) DO NOTHING`
@@ -92,8 +107,12 @@ export function* insert<Item>(
   item: Item,
   ending = '',
 ): SqlSteps<number> {
-  const values = Object.values(columns).map(([, cellOf]) => cellOf(item));
+  const values = cellsOf(columns, item);
   return yield* change(`INSERT INTO @${table} ${valuesPart(columns)} ${ending}`, ...values);
+}
+
+function cellsOf<Item>(columns: Columns<Item>, item: Item): readonly SqlParameter[] {
+  return Object.values(columns).map(([, cellOf]) => cellOf(item));
 }
 
 /** Inserts the record if `expected` is null, or replaces the one with this revision. False: another writer was faster. */

@@ -14,7 +14,7 @@ import {
 } from '../records/turns.js';
 import type { Columns, SqlValue } from './columns.js';
 import { priorityOf } from './instances.js';
-import { change, insert, select, type SqlSteps } from './statements.js';
+import { put, select, write, type SqlSteps } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
 export const TURN_COLUMNS: Columns<TurnRecord> = {
@@ -44,8 +44,8 @@ export function* putTurn(
 ): SqlSteps<void> {
   if (fairness === null || fairness === undefined) return;
   const line = [queue, priority];
-  yield* change(PUT_GROUP, ...line);
-  yield* change(PUT_KEY, ...line, fairness.key, ...line, since);
+  yield* write(PUT_GROUP, ...line);
+  yield* write(PUT_KEY, ...line, fairness.key, ...line, since);
 }
 
 /**
@@ -127,7 +127,7 @@ export function* endTurns(line: Line, turns: Turns): SqlSteps<void> {
 
 export function* saveTurns(line: Line, turns: Turns): SqlSteps<void> {
   for (const record of turns.changedIn(line)) {
-    yield* insert('turns', TURN_COLUMNS, record, REPLACE);
+    yield* put('turns', TURN_COLUMNS, record, REPLACE);
   }
 }
 
@@ -141,7 +141,7 @@ export function* removePassed(line: Line, { last }: Turns): SqlSteps<void> {
          AND (t.turn, t.since, t.fairnessKey) < (?, ?::bigint, ?) AND (SELECT 1 FROM ${IN_QUEUE[parts.kind]} LIMIT 1) IS NULL
        ORDER BY t.turn, t.since, t.fairnessKey LIMIT ${TURNS_TRIED_MAX})`;
   const position = [last.turn, last.since, last.fairnessKey];
-  yield* change(text, queue, priority, queue, priority, ...position, ...partsOf(parts));
+  yield* write(text, queue, priority, queue, priority, ...position, ...partsOf(parts));
 }
 
 /**
@@ -209,13 +209,13 @@ export function* removeOldTurns(
   const unused = `DELETE FROM @turns WHERE fairnessKey <> '' AND ${these} AND fairnessKey NOT IN (
       SELECT t.fairnessKey FROM @turns AS t WHERE t.queue = ? AND t.priority = ? AND t.fairnessKey IN (${marks})
          AND (SELECT 1 FROM ${IN_QUEUE[parts.kind]} LIMIT 1) IS NOT NULL)`;
-  yield* change(unused, ...values, ...values, ...partsOf(parts));
+  yield* write(unused, ...values, ...values, ...partsOf(parts));
   if (keys.includes('')) {
     const last = `DELETE FROM @turns WHERE queue = ? AND priority = ? AND fairnessKey = ''
       AND NOT EXISTS (SELECT 1 FROM @turns AS t WHERE t.queue = ? AND t.priority = ? AND t.fairnessKey <> '')`;
-    yield* change(last, queue, priority, queue, priority);
+    yield* write(last, queue, priority, queue, priority);
   }
-  yield* change(`UPDATE @turns SET since = ?::bigint WHERE ${these}`, before, ...values);
+  yield* write(`UPDATE @turns SET since = ?::bigint WHERE ${these}`, before, ...values);
 }
 
 /** Whether the line, or any of the queue, takes turns: columns of a query. Sorted, so that PostgreSQL always uses the index. */

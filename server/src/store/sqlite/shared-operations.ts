@@ -28,6 +28,7 @@ function run(database: Database, { kind, table = '', text, values }: SqlStatemen
     case 'search':
       return { rows: database.each(translate(text), ...encoded), changes: 0 };
     case 'change':
+    case 'write':
       return { rows: [], changes: database.run(translate(text), ...encoded) };
     case 'remove': {
       const found = `SELECT id FROM ${table} ${text}`;

@@ -15,6 +15,7 @@ import { Evaluator } from '../../../src/runtime/passes/evaluator.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { StoreUnavailableError, type Store } from '../../../src/store/store.js';
 import { define, type StepSource } from '../../engine/support/define.js';
+import { LikelyRefusals } from '../../../src/runtime/instances/likely-refusals.js';
 import { createSimulatedScripts } from '../../simulation/support/simulated-scripts.js';
 import { NO_SIDE } from '../../store/records.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -52,6 +53,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
     limits: { stepsWithoutWaitMax: 1000, openStepsMax: 1000, instanceLengthMax: 1e6 },
     metrics: { commitLost: () => told.push('lost'), fenced: () => told.push('fenced') },
     workers: { reserve: () => null, release: () => undefined, refused: () => undefined },
+    likelyRefusals: new LikelyRefusals(clock),
     store: {
       getInstance: (id) => store.getInstance(id),
       commitInstance: (commit) => {

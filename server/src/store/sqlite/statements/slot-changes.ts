@@ -4,7 +4,15 @@ import type { NewActivityRecord } from '../../records/activities.js';
 import type { CommitOutcome, InsertInstance, InstanceCommit } from '../../records/instances.js';
 import type { LimitKey, RefusedSlots } from '../../records/slots.js';
 import { fairnessOf, priorityOf } from '../../sql/instances.js';
-import { changeSlots, waitsAfter, type Taking } from '../../sql/slot-changes.js';
+import {
+  changeSlots,
+  mayBeRefused,
+  rulesNeeded,
+  waitsAfter,
+  type ChangedSlots,
+  type Slotted,
+  type Taking,
+} from '../../sql/slot-changes.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { runSteps } from '../shared-operations.js';
@@ -16,8 +24,6 @@ export function commitSlots(
   commit: InstanceCommit,
   write: Write,
 ): CommitOutcome {
-  const { side, slots } = commit;
-  const onlyFrees = slots?.take.length === 0 && slots.wait.length === 0;
   const work = (undo: () => void): CommitOutcome => {
     const added = write(database, commit);
     if (added === null) return 'lost';
@@ -26,13 +32,11 @@ export function commitSlots(
       undo();
       return { outcome: 'refused', refused };
     }
-    return slots === undefined && waits.length === 0
+    return commit.slots === undefined && waits.length === 0
       ? 'committed'
       : { outcome: 'committed', waits };
   };
-  return onlyFrees && side.activities.length === 0
-    ? work(() => undefined)
-    : database.undoable(work);
+  return mayBeRefused(commit) ? database.undoable(work) : work(() => undefined);
 }
 
 function changed(
@@ -44,7 +48,7 @@ function changed(
   const isPlaced = slots !== undefined && slots.take.length + slots.wait.length > 0;
   const position = isPlaced ? readPosition(database, instanceId) : NO_POSITION;
   const taking = { ...position, instanceId, now };
-  const { limitedBy, refused } = runSteps(database, changeSlots(commit, added, taking));
+  const { limitedBy, refused } = changeWith(database, commit, added, taking);
   const waits = refused.length > 0 ? [] : runSteps(database, waitsAfter(commit, limitedBy));
   return { refused, waits };
 }
@@ -69,5 +73,15 @@ export function insertSlots(
   added: readonly NewActivityRecord[],
 ): { readonly refused: readonly RefusedSlots[]; readonly limitedBy: readonly LimitKey[] } {
   const { fairness, id: instanceId, priority, lastChangeAt: now } = insert.record;
-  return runSteps(database, changeSlots(insert, added, { instanceId, priority, fairness, now }));
+  return changeWith(database, insert, added, { instanceId, priority, fairness, now });
+}
+
+function changeWith(
+  database: Database,
+  slotted: Slotted,
+  added: readonly NewActivityRecord[],
+  taking: Taking,
+): ChangedSlots {
+  const rules = runSteps(database, rulesNeeded([slotted]));
+  return runSteps(database, changeSlots(rules, slotted, added, taking));
 }
