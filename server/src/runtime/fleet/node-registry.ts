@@ -190,14 +190,23 @@ export class NodeRegistry implements Service {
   async stop(): Promise<void> {
     await this.#beat.stop();
     await Promise.all(this.#takingOver.values());
+    const { hasUnfinishedWork, logger } = this.#options;
     // The record remains, and others will find a dead node to take over from.
-    if (this.#options.hasUnfinishedWork()) return;
-    await this.#options.store.removeNode(this.id).catch((error: unknown) => {
-      this.#options.logger.warn(
+    if (hasUnfinishedWork()) return;
+    await this.#leave().catch((error: unknown) => {
+      logger.warn(
         { err: error },
         'could not remove the record of this node; other nodes will detect that it has stopped',
       );
     });
+  }
+
+  /** A node that hasn't read this node's record wouldn't notice its removal. It finds the record of a dead node instead. */
+  async #leave(): Promise<void> {
+    const { clock, details, leaseMs, self, store } = this.#options;
+    if (!this.isEstablished) await this.#readNodes();
+    if (this.isEstablished || this.others.length === 0) await store.removeNode(this.id);
+    else await store.putNode({ ...self, beatAt: clock.now() - leaseMs - 1, details: details() });
   }
 
   #isProcessGone(node: NodeRecord): boolean {
@@ -214,8 +223,8 @@ export class NodeRegistry implements Service {
   async #beatOnce(): Promise<void> {
     this.#lastBeatAt = await this.#writeRecord();
     const listIsDue = this.others.length > 0 || this.#beats % LIST_EVERY_BEATS_ALONE === 0;
-    this.#beats += 1;
     if (listIsDue) await this.#lookAtOthers();
+    this.#beats += 1;
   }
 
   /** Returns the time in the record. */

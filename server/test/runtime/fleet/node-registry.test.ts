@@ -101,6 +101,33 @@ describe('a node that has stopped', () => {
   });
 });
 
+describe('the record of a node that stops', () => {
+  it('is removed if there is no other node', async () => {
+    const { registry, store } = scene();
+    await registry.start();
+    await registry.stop();
+    expect(await store.listNodes()).toEqual([]);
+  });
+
+  it('is removed once all others must have read it', async () => {
+    const { clock, other, registry, store } = scene();
+    await registry.start();
+    await store.putNode(other('other', clock.now() + 60_000));
+    clock.advance(4000);
+    await registry.stop();
+    expect(await store.listNodes()).toMatchObject([{ id: 'other' }]);
+  });
+
+  it('remains as that of a dead node if another one may not have read it', async () => {
+    const { clock, other, registry, store } = scene();
+    await registry.start();
+    await store.putNode(other('other', clock.now()));
+    await registry.stop();
+    const [own] = (await store.listNodes()).filter(({ id }) => id === 'self');
+    expect(own?.beatAt).toBeLessThan(clock.now() - LEASE_MS);
+  });
+});
+
 describe('a node that owns an instance', () => {
   it('is not presumed dead if it started after the nodes were last read', async () => {
     const { clock, other, registry, store } = scene();
