@@ -4,8 +4,8 @@
  *
  *  R15 Whoever adds a message to an instance that rests takes it: the claim increments the epoch, so the former owner can't write
  *      any more. The step that adds the message also claims, if it is told who does (S13); otherwise, a claim follows. Nobody takes
- *      an instance that has other messages or work under way; its owner does the work. A message is therefore seen by the claim
- *      that follows it, or by the owner, who is notified.
+ *      an instance that has other messages or work under way, not even by the claim that follows: its owner does the work, and
+ *      its effects would be repeated. A message is therefore seen by the claim that follows it, or by the owner, who is notified.
  *  R16 What a node keeps of a resting instance is a cache. An older epoch than the stored one makes it worthless.
  */
 import type { Clock } from '../../base/clock.js';

@@ -66,13 +66,19 @@ export class InstanceLoader {
   }
 
   /**
-   * Takes an instance that rested when this node added a message to it, and returns it. Null if another node was faster: its
-   * claim came after the message, which it has therefore seen.
+   * Takes an instance that rested when this node added a message to it, and returns it. Null if its owner works on the message
+   * by now, or if another node was faster: its claim came after the message, which it has therefore seen.
    */
   async take(id: string, epoch: number): Promise<InstanceRecord | null> {
     const { environment, hintOwner, nodes } = this.#options;
-    const claim = { id, epoch, owner: nodes.id, suspected: false, schemaVersionMax: STATE_VERSION };
-    const record = await environment.store.claimInstance(claim);
+    const record = await environment.store.claimInstance({
+      id,
+      epoch,
+      owner: nodes.id,
+      suspected: false,
+      resting: true,
+      schemaVersionMax: STATE_VERSION,
+    });
     // Its owner may be of a newer version, and hasn't been notified of the message.
     if (record === null) hintOwner(id);
     return record;

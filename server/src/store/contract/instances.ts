@@ -61,8 +61,8 @@ export interface InstanceStore {
   /**
    * Takes over an instance: compare-and-set on `{id, epoch}`. It sets the owner, increments the epoch, and increments
    * `crashes` if `suspected`; `due` sets `wakeAt` to 0, so that the instance is found again if the claimer dies. Returns
-   * the whole record. Returns null if another node was faster, or if its `schemaVersion` is above the given one: a node
-   * that cannot run an instance must not own it.
+   * the whole record. Returns null if another node was faster, if its `schemaVersion` is above the given one (a node that cannot
+   * run an instance must not own it), or if it is not `resting` as required.
    */
   claimInstance(claim: ClaimInstance): Promise<InstanceRecord | null>;
   /**

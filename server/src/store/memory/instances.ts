@@ -82,6 +82,8 @@ export function claimInstance(
   const current = data.instances.get(claim.id);
   if (current?.epoch !== claim.epoch) return null;
   if (current.schemaVersion > (claim.schemaVersionMax ?? Infinity)) return null;
+  const isResting = current.inbox.length > 0 && !current.underWay;
+  if (claim.resting === true && !isResting) return null;
   const claimed: InstanceRecord = {
     ...current,
     owner: claim.owner,

@@ -60,9 +60,14 @@ export async function commitInstance(
 
 export async function claimInstance(
   { instances }: MongoContext,
-  [{ id, epoch, owner, suspected, due, schemaVersionMax }]: OperationArguments<'claimInstance'>,
+  [
+    { id, epoch, owner, suspected, due, resting, schemaVersionMax },
+  ]: OperationArguments<'claimInstance'>,
 ): Promise<InstanceRecord | null> {
-  const known = schemaVersionMax === undefined ? {} : { schemaVersion: { $lte: schemaVersionMax } };
+  const known = {
+    ...(schemaVersionMax !== undefined && { schemaVersion: { $lte: schemaVersionMax } }),
+    ...(resting === true && { inboxBytes: { $gt: 0 }, underWay: { $ne: true as const } }),
+  };
   const claimed = await instances.findOneAndUpdate(
     { _id: encodeText(id), epoch, ...known },
     {

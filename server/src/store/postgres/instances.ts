@@ -201,6 +201,7 @@ const CLAIMS: Columns<Claim> = {
   owner: ['text', ({ owner }) => owner],
   crashes: ['number', ({ suspected }) => (suspected ? 1 : 0)],
   due: ['boolean', ({ due }) => due === true],
+  resting: ['boolean', ({ resting }) => resting === true],
   schema_version_max: [
     'number',
     ({ schemaVersionMax }) => schemaVersionMax ?? Number.MAX_SAFE_INTEGER,
@@ -236,6 +237,7 @@ async function claimAll(
          wake_at = CASE WHEN w.due THEN 0 ELSE i.wake_at END
     FROM ${rows}
    WHERE i.id = w.id AND i.epoch = w.epoch AND i.schema_version <= w.schema_version_max
+     AND (NOT w.resting OR (i.inbox_bytes > 0 AND NOT i.under_way))
   RETURNING i.*
 )`,
       wakesOf('claimed'),

@@ -367,6 +367,8 @@ export interface ClaimInstance {
   readonly owner: string;
   readonly suspected: boolean;
   readonly due?: boolean;
+  /** Only if it has messages, and no work under way: nobody works on them yet. */
+  readonly resting?: boolean;
   /** Omitted: no limit. */
   readonly schemaVersionMax?: number;
 }

@@ -251,6 +251,27 @@ export function describeInstances(test: StoreUnderTest): void {
       expect((await test.store.findDueInstances(1, 5)).map(({ id }) => id)).toEqual(['j']);
     });
 
+    it('claims an instance that must rest only while nobody has begun to work on its messages', async () => {
+      for (const id of ['new', 'read', 'begun']) await insert(id, { owner: 'node' });
+      await insert('busy', { owner: 'node', underWay: true });
+      for (const id of ['new', 'read', 'begun', 'busy']) await post(id, 'm');
+      await test.store.commitInstance(commitOf(await get('read')));
+      await test.store.commitInstance(commitOf(await get('begun'), { underWay: true }));
+      const claimResting = async (id: string) =>
+        (await test.store.claimInstance({
+          id,
+          epoch: 1,
+          owner: 'thief',
+          suspected: false,
+          resting: true,
+        })) !== null;
+      expect(await claimResting('busy')).toBe(false);
+      expect(await claimResting('begun')).toBe(false);
+      expect(await claimResting('read')).toBe(false);
+      expect(await claimResting('new')).toBe(true);
+      expect((await get('begun')).owner).toBe('node');
+    });
+
     it('counts crashes of dead nodes until a commit', async () => {
       await insert('i');
       expect((await claim('i', 1, true))?.crashes).toBe(1);

@@ -117,6 +117,7 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       owner: worker,
       suspected: fc.boolean(),
       due: fc.boolean(),
+      resting: fc.boolean(),
     })
     .map(
       (claim): Step =>

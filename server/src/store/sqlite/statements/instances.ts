@@ -140,13 +140,14 @@ export function claimInstance(
   const changed = database.run(
     `UPDATE instances SET owner = ?, epoch = epoch + 1, crashes = crashes + ?,
             wakeAt = CASE WHEN ? THEN 0 ELSE wakeAt END
-      WHERE id = ? AND epoch = ? AND schemaVersion <= ?`,
+      WHERE id = ? AND epoch = ? AND schemaVersion <= ? AND (NOT ? OR (inboxBytes > 0 AND NOT underWay))`,
     encodeText(claim.owner),
     claim.suspected ? 1 : 0,
     claim.due === true ? 1 : 0,
     encodeText(claim.id),
     claim.epoch,
     claim.schemaVersionMax ?? Number.MAX_SAFE_INTEGER,
+    claim.resting === true ? 1 : 0,
   );
   return changed === 0 ? null : readInstance(database, claim.id);
 }
